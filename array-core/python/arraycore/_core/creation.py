@@ -63,7 +63,7 @@ def array(
     TypeError
         arraycore has no such dtype.
     MemoryError
-        The array does not fit the budget.
+        All arrays together would need more memory than :func:`arraycore.open` allows.
     """
     if isinstance(object, ndarray):
         target = object.dtype if dtype is None else dtype

@@ -313,7 +313,7 @@ class RawKernel(_Kernel):
     Parameters
     ----------
     code : str
-        The module. Arrays are ``var<storage, read>`` or ``var<storage, read_write>`` of group 0;
+        The shader. Arrays are ``var<storage, read>`` or ``var<storage, read_write>`` of group 0;
         numbers are one ``var<uniform>``.
     name : str
         The entry point's name.

@@ -235,7 +235,7 @@ class ufunc:
         return first, cls(session.check(session.bridge.call(opcodes.RESULT, 0, 0)))
 
     def tolerance(self, *dtypes: npt.DTypeLike, gpu: bool = False) -> tuple[float, float]:
-        """Return how far the results of a loop may lie from the exact ones.
+        """Return how far results may lie from the exact ones, for operands of the given dtypes.
 
         Parameters
         ----------

@@ -72,8 +72,9 @@ def zeta(x: Any, q: Any) -> ndarray:
     Parameters
     ----------
     x, q : array_like
-        The exponents and the starts, which broadcast. The result is NaN if ``x < 1``, infinite if
-        ``x == 1`` or if q is 0 or a negative integer, and NaN if q is negative and x no integer.
+        The exponents, and the numbers at which the sums start; they broadcast. The result is NaN if
+        ``x < 1``, infinite if ``x == 1`` or if q is 0 or a negative integer, and NaN if q is
+        negative and x no integer.
 
     Returns
     -------

@@ -32,12 +32,12 @@ def number_of(dtype: np.dtype[Any]) -> int:
 
 
 def check_cast(given: Any, target: np.dtype[Any], casting: str) -> None:
-    """Raise if NumPy's casting rule does not allow the cast of a dtype, or a number, to another.
+    """Raise if NumPy's casting rule does not allow the cast of a dtype or a number to a dtype.
 
     Raises
     ------
     TypeError
-        The rule does not allow the cast. The sentence is NumPy's.
+        The rule does not allow the cast. The message is NumPy's.
     """
     if not np.can_cast(given, target, casting):  # type: ignore[arg-type]
         raise TypeError(

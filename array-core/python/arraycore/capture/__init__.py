@@ -122,7 +122,9 @@ class Host:
 
 
 class _Call:
-    """A call's arguments: arrays, which are copied to slots, and values that must not change."""
+    """A call's arguments: arrays, which are copied to slots (arrays that every call uses), and
+    values that must not change.
+    """
 
     def __init__(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         self.arrays: list[Any] = []
@@ -146,7 +148,9 @@ class _Call:
 
 
 class _Leaf:
-    """An argument that is no array. It is compared by value, or by identity for other objects."""
+    """An argument that is no array. Scalars, texts, bytes and methods are compared by value, any
+    other object by identity.
+    """
 
     __slots__ = ("_key", "value")
 
@@ -195,8 +199,9 @@ class Step:
     ----------
     function : callable
         A function of any arguments and result. Arrays among its arguments (NumPy's too, also in
-        tuples, lists and dicts) are copied to slots, and the function gets the slots. A call with
-        other shapes, or other values of arguments that are no arrays, runs without capture.
+        tuples, lists and dicts) are copied to slots: arrays that every call passes to the function.
+        A call with other shapes, or other values of arguments that are no arrays, runs without
+        capture.
     host : Host, optional
         Does in Python what a replay does not repeat, such as counting an optimizer's steps.
     strict : bool
@@ -241,7 +246,7 @@ class Step:
 
     @property
     def is_captured(self) -> bool:
-        """Whether the next call of the same shape is a replay."""
+        """Whether the next call whose arguments have the same shapes is a replay."""
         return self._replay is not None
 
     @property

@@ -54,7 +54,9 @@ drawing: list[Source] | None = None
 
 
 class Source:
-    """A stream of random numbers: a key, its number of calls, and what all distributions use."""
+    """A stream of random numbers: a key and a count of calls, with the methods for all
+    distributions.
+    """
 
     __slots__ = ("_calls", "_key")
 

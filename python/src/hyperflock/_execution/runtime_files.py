@@ -139,7 +139,7 @@ class RuntimeFiles:
         return content
 
     async def prefetch(self, pieces: Iterable[str]) -> None:
-        """Fetch these pieces and the pages, unless they are in the cache.
+        """Fetch these pieces of the runtime and the pages, unless they are in the cache.
 
         Errors are those of `read`. A page gives up if loading makes no progress, and it cannot see
         progress within one large file. So the files are fetched before the page starts.

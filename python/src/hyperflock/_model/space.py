@@ -39,7 +39,7 @@ MAX_POINT_BYTES = 64 * 1024
 # How deep a value may be nested in JSON: the protocol's 16 levels less those of the spec around it.
 MAX_NESTING = 12
 
-# The most characters of a number in a range.
+# The greatest length of a number in a range, in characters of JSON.
 _NUMBER_LENGTH = 25
 # How far a range may be from a whole number of steps, as a fraction of a step. Decimal fractions
 # are not exact.

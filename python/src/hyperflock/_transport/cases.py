@@ -36,8 +36,9 @@ class Cases:
     """The structs that a message of one type may have.
 
     ``by`` maps a value of the field ``subject`` to the struct of that case, and ``otherwise`` is
-    the struct of all other cases. With ``by_presence`` only the presence of ``subject`` decides,
-    and ``by`` has its name as the only key. A message without cases has only ``otherwise``.
+    the struct of all other cases. If ``by_presence`` is true, only the presence of ``subject``
+    decides, and the only key of ``by`` is the name of that field. A message without cases has only
+    ``otherwise``.
     """
 
     otherwise: type[msgspec.Struct] | None

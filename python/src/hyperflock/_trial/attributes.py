@@ -26,7 +26,7 @@ from hyperflock._trial import checkpoints
 
 Kind = Literal["user", "system"]
 
-# The protocol's limit is 64 KiB; the difference is for what the runner adds.
+# The protocol allows 64 KiB. This limit is lower, because the runner adds fields of its own.
 MAX_BYTES = 56 * 1024
 # The file's name in a checkpoint's zip.
 MEMBER = "hyperflock_attributes.json"

@@ -156,7 +156,7 @@ class ChainerHost(Host):  # type: ignore[misc]
         hyperparam = rule.hyperparam
         for key in _numeric(hyperparam.get_dict()):
             self._derived.append(partial(_rest_of, hyperparam, key))
-        # Adam's step size is alpha_t. Chainer 5.4.0 calls it lr; in 7.8.1 that name warns.
+        # Adam's step size is alpha_t. Chainer 5.4.0 calls it lr; 7.8.1 warns if lr is used.
         name = "alpha_t" if hasattr(type(rule), "alpha_t") else "lr"
         if hasattr(type(rule), name):
             self._derived.append(lambda: getattr(rule, name))
@@ -182,8 +182,8 @@ class ChainerHost(Host):  # type: ignore[misc]
                 )
         self._params, self._entries = [], []
         for link in self._links():
-            # An attribute that a step writes and does not read is left out, because other code,
-            # such as an evaluation, may change it between steps.
+            # An attribute that a step writes and does not read is not compared later, because other
+            # code, such as an evaluation, may change it between steps.
             ours = [n for n in vars(link) if carried or (id(link), n) not in self._written]
             self._entries += [(vars(link), name, vars(link)[name]) for name in ours]
         for optimizer in self._optimizers():

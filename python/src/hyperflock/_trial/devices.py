@@ -269,7 +269,7 @@ def _arraycore() -> Any:
 
 
 def _local_offer() -> Offer:
-    """Return the offer for code that runs outside of a prepared attempt."""
+    """Return the back ends that are available to code outside of a prepared attempt."""
     if sys.platform == "emscripten":
         return _NOT_REQUESTED
     if "chainer" in sys.modules and not sys.modules["chainer"].backends.cuda.available:

@@ -156,11 +156,12 @@ class ReplayHost(LocalHost):
         self._prune_at = prune_at
 
     def should_prune(self, step: int) -> bool:
-        # The step may have no point in the recorded curve, because curves contain no NaN.
+        # Every later step counts too, because the recorded curve lacks a step whose value was NaN.
         return self._prune_at is not None and step >= self._prune_at
 
     def suggest(self, name: str, distribution: str) -> str:
-        # The trial knows the recorded suggestions, so it asks for new names only.
+        # The trial already has the recorded suggestions. So it asks here only for a name that the
+        # recorded run did not have.
         raise CallError(
             f"the trial was given no value for '{name}' when it ran before", code="owner_error"
         )

@@ -14,7 +14,8 @@ from typing import Any
 from hyperflock._base.errors import HyperflockError
 from hyperflock._trial.attributes import plain
 
-# The limit for an enqueued trial's attributes; together with the device's own it is 56 KiB.
+# The limit in bytes for an enqueued trial's attributes. The device may add attributes, until all
+# together have 56 KiB.
 MAX_ATTRS_BYTES = 32 << 10
 
 

@@ -227,8 +227,8 @@ class Owner:
     # ---- calls of devices
 
     def begin_batch(self) -> None:
-        """Prepare for a batch of calls. The sorted values are read again, because this process may
-        have stored outcomes itself since the last batch.
+        """Prepare for a batch of calls. The pruner's sorted values are read again, because this
+        process may have stored outcomes itself since the last batch.
         """
         self._percentiles.is_fresh = False
 

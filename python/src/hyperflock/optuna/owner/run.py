@@ -45,11 +45,11 @@ MAX_REPLY_BYTES = 256 << 10
 # Answers may wait this many seconds, so that several are sent together.
 HOLD_S = 0.05
 _SLICE_S = 0.5
-# The interval at which the loop checks for copied artifacts. The link sends no message about them.
+# The seconds between two checks for copied artifacts. The link sends no message about them.
 _ENDING_SLICE_S = 0.02
 _LOOK_S = 10.0
-# The time from a claim to a search for trials of the earlier owner, which may have started some at
-# the moment of the claim.
+# The seconds from a claim to a search for trials of the earlier owner, which may have started some
+# at the moment of the claim.
 _SWEEP_S = 5.0
 _ENDED = frozenset({"study_cancelled", "study_stopped"})
 # The code of the error if the study had ended and was deleted.
