@@ -44,7 +44,7 @@ __all__ = [
 
 Transform = Callable[..., ndarray]
 
-# NumPy imports ``numpy.fft`` when it is first used. To import this module does not use it.
+# NumPy imports ``numpy.fft`` when it is first used. The import of this module must not do so.
 
 
 def _along(name: str, what: str) -> Transform:

@@ -5,7 +5,8 @@
         --steady [--programs N] [--seed N]
 
 The programs are those of ``array-core/tests/native/array_core_fuzz/fusion_program.py``. A program
-fails if elements, errors or steps differ, or if fusion needs more than 1.1 times the live bytes.
+fails if elements, errors or steps differ, or if it has more than 1.1 times the bytes in live arrays
+with fusion than without.
 The script then prints the program's seed and steps, and the first step that differs by too much,
 with the bits of its operands and its result. ``--seed N --programs 1`` runs that program again.
 

@@ -4,9 +4,9 @@
 
 Windows are 3 x 3 with padding 1, and ``--sizes`` gives N C O H W. The product is (O, 9 C) by
 (9 C, N H W), so it does the same multiplications as the convolution. The device's own clock times
-several launches of each. They take turns, and the best turn counts. The last line is one JSON
-object: the speeds of the convolution and of its gradients, divided by the product's, or null if the
-device has no clock.
+several launches of each. The kernels take turns, and the best turn counts. The last line is one
+JSON object: the speeds of the convolution and of its gradients, divided by the product's, or null
+if the device has no clock.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ import arraycore as ac
 import numpy as np
 from device_clock import Run, speeds
 
-#: Numbers of images, input channels and output channels, height and width. The second ones are for
-#: a software device.
+#: The numbers of images, input channels and output channels, the height and the width. `SOFTWARE`
+#: is for a software device.
 SIZES, SOFTWARE = (32, 128, 128, 56, 56), (1, 16, 16, 16, 16)
 TURN_FLOP = 2e11
 WARM_UP_FLOP = 4e12

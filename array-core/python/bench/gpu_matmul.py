@@ -9,8 +9,8 @@ times several launches of each into an existing array. They take turns, and the 
 
 The last line is one JSON object. For each size it has array-core's speed divided by that of the
 best reference. For each size that is no multiple of a tile it has the speed divided by that at
-1024. These figures are null if the device has no clock. A software device is measured at n = 256
-only, other devices at larger sizes.
+1024. These figures are null if the device has no clock. A software device is measured only with
+matrices of 256 rows, other devices with larger ones.
 """
 
 from __future__ import annotations
@@ -115,7 +115,9 @@ def warm_up(bench: Bench) -> None:
 
 
 def table(sizes: tuple[int, ...], folder: Path | None, software: bool) -> None:
-    """Print the speed of each tile at each size. If a tile does not fit, another one is used."""
+    """Print the speed of each tile at each size. If the device lacks room for a tile, another tile
+    runs instead.
+    """
     for size in sizes:
         bench = Bench(size, folder)
         for number, name in enumerate(("chosen", *TILES)):

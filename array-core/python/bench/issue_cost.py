@@ -6,7 +6,7 @@ Each operation is called 20,000 times, into a ring of 4 MiB that the gpu thread 
 The last read is not counted. Fusion is off, so that each operation is launched. Prints one JSON
 object with medians, 99th percentiles and means in microseconds. A browser's clock has steps of 5
 microseconds, so medians and percentiles are multiples of 5; ``_grouped`` is the median of the means
-of 100 calls each. Fails if an operation was more than one crossing, or not one dispatch.
+of 100 calls each. Fails if an operation was not exactly one call into array-core and one dispatch.
 """
 
 from __future__ import annotations

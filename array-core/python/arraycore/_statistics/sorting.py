@@ -148,7 +148,10 @@ def _check_kth(a: Any, kth: Any, axis: int | None, kind: str) -> None:
 
 
 def kept_places(flags: ndarray) -> ndarray:
-    """Return the indices of a vector's true elements, ascending; reads their number (4 bytes)."""
+    """Return the indices of a vector's true elements, ascending.
+
+    Their number (4 bytes) is read from the device.
+    """
     count = int(_count(flags))
     return argsort(~flags)[:count]
 

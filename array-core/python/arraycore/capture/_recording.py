@@ -5,7 +5,7 @@
     for _ in range(2):
         recorder.record(step)  # runs it as usual
     replay = recorder.build()  # raises CaptureError with the reason if it cannot
-    replay()  # the same launches again, in one crossing
+    replay()  # the same launches again, in one call of array-core
     replay.close()
 
 Arrays stay in the same memory. The arrays that Python holds from the last recorded step contain the

@@ -104,7 +104,7 @@ def _words(
     return (*words, *int64(groups), len(space), *int64s(space))
 
 
-#: Keeps the words of the few geometries that a network uses in every step.
+#: Caches the results of `_words`, because a network uses the same few geometries in every step.
 _kept_words = lru_cache(maxsize=1024)(_words)
 
 

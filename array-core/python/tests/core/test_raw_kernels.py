@@ -154,7 +154,8 @@ def test_a_shader_that_the_device_refuses_is_named_at_the_next_wait() -> None:
     wrong(1, (y,))
     with pytest.raises(ac.DeviceError, match=r"(?s)'wrong'.*no_such_thing"):
         y.get()
-    # The launch fails too. Its error may arrive only after the first error was raised.
+    # The launch of the refused shader fails too. Its error may arrive after the shader's error was
+    # raised.
     with contextlib.suppress(ac.DeviceError):
         y.get()
     np.testing.assert_array_equal(y.get(), [0])

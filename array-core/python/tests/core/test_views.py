@@ -1,4 +1,6 @@
-"""Tests views, reshapes and assignments: NumPy's results, NumPy's errors, one crossing each."""
+"""Tests views, reshapes and assignments: NumPy's results and errors, and one call into array-core
+each.
+"""
 
 from __future__ import annotations
 

@@ -148,8 +148,8 @@ def test_as_numpy(name: str) -> None:
 def test_i0_of_floats_is_as_exact_as_their_type() -> None:
     x = np.linspace(-80, 80, 999).astype(np.float32)
     exact = np.i0(x.astype(np.float64))
-    # About |x| / 2 terms of the series matter. Each takes two products and two quotients, and in
-    # WGSL a quotient may err by 2.5 units in the last place.
+    # The result is the sum of a series, of which about |x| / 2 terms matter. Each term takes two
+    # products and two quotients, and in WGSL a quotient may err by 2.5 units in the last place.
     of_terms = 0 if ac.device_info().name == "cpu" else 3 * np.finfo(x.dtype).eps * np.abs(x)
     apart = np.abs(ac.i0(ac.array(x)).get() - exact) / exact
     assert np.all(apart < 2e-6 + of_terms), apart.max()

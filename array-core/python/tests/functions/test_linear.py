@@ -96,7 +96,9 @@ def test_matmul_of_every_layout(dtype: str) -> None:
 
 
 def _lying(view: Callable[[Any], Any], rows: int, columns: int, dtype: str) -> Any:
-    """Return an array of which ``view`` is a matrix with the given rows and columns."""
+    """Return an array to which ``view`` can be applied to get a matrix of the given rows and
+    columns.
+    """
     for shape in itertools.product(
         (rows, columns, rows + 1), (rows, columns, 2 * columns, columns + 1)
     ):

@@ -69,7 +69,8 @@ def test_a_function_writes_what_numpys_writes(name: str) -> None:
 
 
 def test_put_along_no_axis_writes_the_array_itself_in_every_layout() -> None:
-    # NumPy (2.4) raises where the array is not C-contiguous.
+    # NumPy 2.4 refuses arrays that are not C-contiguous, so it writes into a C-contiguous copy
+    # here.
     for base in (X, np.asfortranarray(X)):
         expected, written = X.copy(), ac.array(base)
         np.put_along_axis(expected, np.array([3, -1]), 7, None)
