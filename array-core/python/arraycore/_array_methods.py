@@ -1,7 +1,7 @@
 """The methods of ``ndarray`` that call the package's functions.
 
 The functions make arrays, so their modules import the class, and the class's module cannot import
-them. :func:`bind` adds these methods to the class once both exist.
+them. :func:`bind` adds these methods to the class after the functions have been imported.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""NumPy's own objects that arraycore exports: constants, dtypes, functions without arrays."""
+"""NumPy's own objects that arraycore exports: constants, dtypes, functions that take no arrays."""
 
 from numpy import (
     base_repr,

@@ -1,7 +1,7 @@
 """The package's own kernels in CuPy's dialect, which are compiled at their first call.
 
-A kernel asks the library for a number, and the library is not open while modules are imported.
-Most programs call only a few of these kernels.
+To make a kernel, the library has to be open, and it is not open while modules are imported. Also,
+most programs call only a few of these kernels.
 """
 
 from __future__ import annotations

@@ -269,7 +269,7 @@ class ndarray(ArrayMethods):
     def set(self, source: npt.NDArray[Any], stream: Stream | None = None) -> None:
         """Overwrite the elements by those of a NumPy array of the same shape and dtype.
 
-        ``source`` may be changed afterwards; operations run in order, whatever the stream.
+        ``source`` may be changed afterwards. ``stream`` has no effect: operations run in order.
         """
         if not isinstance(source, np.ndarray):
             raise TypeError("Only numpy.ndarray can be set to arraycore.ndarray")

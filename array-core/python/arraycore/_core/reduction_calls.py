@@ -36,8 +36,8 @@ def _number(name: str) -> int:
 def tolerance(name: str, elements: int, is_complex: bool = False) -> float:
     """Return how far a result may be from the exact one, in units in the last place.
 
-    For sums, and reductions that are made of sums, the units are those of a larger number: the
-    same reduction of the elements' magnitudes.
+    For sums, and reductions made of sums, the units are not those of the result. They are those of
+    the result that the same reduction has for the elements' magnitudes.
 
     Parameters
     ----------

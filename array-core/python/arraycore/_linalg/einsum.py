@@ -1,6 +1,6 @@
 """``einsum``: sums of products in index notation, computed as products of two matrices at a time.
 
-Every axis of an operand has a label. A label of only one operand that the result does not have is
+Every axis of an operand has a label. A label that only one operand has, and not the result, is
 summed first. Then two operands at a time are joined: a label of both is summed by the matrix
 product if nothing else has it, else it is a batch axis of that product. Operands without a label
 to sum are multiplied element by element.

@@ -100,7 +100,7 @@ def matmul(x1: Any, x2: Any, /, out: ndarray | None = None) -> Any:
 
 
 def dot(a: Any, b: Any, out: ndarray | None = None) -> Any:
-    """Return the sum over the last axis of ``a`` and the second to last (or only) one of ``b``.
+    """Return sums of products: ``a`` by its last axis, ``b`` by its second to last (or only) one.
 
     Numbers and arrays without dimensions are multiplied. The result has the other axes of ``a``,
     then those of ``b``.

@@ -169,7 +169,7 @@ def place(arr: ndarray, mask: Any, vals: Any) -> None:
     arr : ndarray
         The array to write to.
     mask : ndarray or array_like
-        A mask with as many elements.
+        A mask with as many elements as ``arr``.
     vals : scalar, array_like or ndarray
         The values. If there are fewer values than true elements, they repeat. With several values
         the number of true elements is read from the device.
@@ -201,7 +201,7 @@ def putmask(a: ndarray, mask: Any, values: Any) -> None:
     a : ndarray
         The array to write to.
     mask : ndarray or array_like
-        A mask with as many elements.
+        A mask with as many elements as ``a``.
     values : scalar, array_like or ndarray
         The values. If there are fewer values than elements, they repeat.
 

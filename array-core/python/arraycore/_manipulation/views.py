@@ -178,7 +178,7 @@ def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True
     Raises
     ------
     TypeError
-        The casting rule does not allow it.
+        The casting rule does not allow the cast.
     """
     target = require_array(dst)
     if is_scalar(src):

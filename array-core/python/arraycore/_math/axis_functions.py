@@ -160,7 +160,7 @@ def unwrap(
     axis : int
         The axis to work along.
     period : float
-        The period of the phases. Integer phases stay integers if the period is one.
+        The period of the phases. Integer phases stay integers if the period is an integer.
     """
     values: Any = as_device_array(p)
     at = axis_of(axis, values.ndim)

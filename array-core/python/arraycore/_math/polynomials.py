@@ -59,7 +59,7 @@ def polyval(p: Any, x: Any) -> ndarray:
     p : array_like
         A vector of coefficients, the highest power first.
     x : array_like
-        The points; the result has the common dtype of both.
+        The points. The result has the common dtype of ``p`` and ``x``.
     """
     coefficients, points = _vector(p), as_device_array(x)
     common = supported(np.result_type(coefficients.dtype, points.dtype))

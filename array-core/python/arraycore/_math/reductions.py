@@ -379,7 +379,7 @@ def nanvar(
     keepdims: bool = False,
     where: Any = True,
 ) -> Any:
-    """Return :func:`var` of the elements that are not NaN; NaN if there are at most ``ddof``."""
+    """Return :func:`var` of the elements that are not NaN; NaN if at most ``ddof`` are not NaN."""
     return reduced(table_row("nanvar"), a, axis, dtype, out, keepdims, where=where, ddof=ddof)
 
 

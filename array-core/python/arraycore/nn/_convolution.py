@@ -276,8 +276,8 @@ def conv_data_gradient(
     w : ndarray
         The weights, of shape (O, C / groups, *window).
     space : int or sequence of int
-        The data's extents of space. With strides above 1 they do not follow from the shape of
-        ``gy``.
+        The data's extents along the axes of space. With strides above 1 they do not follow from the
+        shape of ``gy``.
     stride, padding, dilation, groups
         The arguments of the call of :func:`conv`.
 
@@ -321,7 +321,7 @@ def conv_weight_gradient(
     gy : ndarray
         The gradient with respect to the result, of the result's shape (N, O, *places).
     window : int or sequence of int
-        The weights' extents of space.
+        The weights' extents along the axes of space.
     stride, padding, dilation, groups
         The arguments of the call of :func:`conv`.
 

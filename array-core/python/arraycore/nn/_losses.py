@@ -14,7 +14,7 @@ def softmax_cross_entropy(
 ) -> Any:
     """Return the softmax cross entropy of scores and labels.
 
-    It is the mean of ``log(sum(exp(x))) - x[t]`` along axis 1, over all labels but the ignored.
+    It is the mean of ``log(sum(exp(x))) - x[t]`` along axis 1, over the labels that count.
 
     Parameters
     ----------

@@ -106,7 +106,7 @@ def max_pool_gradient(
     places : ndarray
         The places that :func:`max_pool` returned. A place outside of its window is ignored.
     space : int or sequence of int
-        The data's extents of space.
+        The data's extents along the axes of space.
     window, stride, padding, behind
         The arguments of the call of :func:`max_pool`.
 

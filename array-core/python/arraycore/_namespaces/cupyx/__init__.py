@@ -39,7 +39,7 @@ class _RuntimeInfo:
 
 
 def get_runtime_info(full: bool = True) -> _RuntimeInfo:
-    """Return an object that describes the device that computes when it is printed.
+    """Return an object that, when it is printed, describes the device that computes.
 
     Parameters
     ----------
