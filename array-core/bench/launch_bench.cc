@@ -1,5 +1,6 @@
-// Measures the cost of issuing one launch to the ring: arguments, signature, program, uniforms and
-// command. The executor's own work is not counted.
+// Measures the time that the issuing thread needs for one launch on the ring: it prepares the
+// arguments, finds the program, and writes the uniforms and the command. The executor's work is not
+// counted.
 #include <benchmark/benchmark.h>
 
 #include <memory>

@@ -1,11 +1,11 @@
 // Fuzzes the front end of the kernel dialect with any text. It must return a kernel that the
-// verifier accepts, or an error with a message; it may never crash, and the same text must give the
-// same kernel.
+// verifier accepts, or an error with a message. It must never crash, and the same text must always
+// give the same kernel.
 //
-// An input is "E" or "R", in_params, out_params and the arguments' types (dtype names, "scalar",
-// "absent"), each on one line. Then follow the texts, separated by lines of "%%": operation,
-// preamble, loop_prep, after_loop; or map_expr, preamble, reduce_expr, post_map_expr, identity,
-// reduce_type.
+// An input has four lines: "E" (elementwise) or "R" (reduction), in_params, out_params, and the
+// types of the arguments (dtype names, "scalar" or "absent"). Then follow the kernel's texts,
+// separated by lines "%%". An elementwise kernel has operation, preamble, loop_prep, after_loop; a
+// reduction has map_expr, preamble, reduce_expr, post_map_expr, identity, reduce_type.
 #include <array>
 #include <cstddef>
 #include <cstdint>

@@ -118,7 +118,7 @@ std::optional<Array> apply(Input& input, const Array& array) {
   const auto reshaped = [&](const Reshaped& result) -> std::optional<Array> {
     if (!result.view) return std::nullopt;
     require(result.view->shape == result.shape);
-    // The new view must have the same elements in the same order.
+    // The reshaped view must have the elements of the old view in the same order.
     if (is_small(view)) require(offsets(view) == offsets(*result.view));
     return Array{*result.view, array.dtype};
   };
@@ -208,7 +208,8 @@ bool share_a_byte(const Array& a, const Array& b) {
   return false;
 }
 
-// Checks the views of target[...] = source: equal counts, and collapse() keeps pairs of elements.
+// Checks the assignment target[...] = source: the broadcast source has as many elements as the
+// target, and collapse() still pairs the same elements.
 void check_assignment(const Array& target, const Array& source) {
   const auto from = broadcast_for_assignment(source.view, target.view.shape);
   if (!from.ok()) return;
@@ -224,7 +225,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (std::size_t i = 0; i < storage.size(); ++i)
     storage[i] = static_cast<std::byte>(i * 151 >> 3);
 
-  // A view from outside must either be refused or lie inside the storage.
+  // The first view is made of arbitrary numbers, which check_view() must refuse if the view is not
+  // inside the storage.
   Array first{{Dims(input.numbers(6)), Dims(input.numbers(6)), input.number()},
               static_cast<DType>(input.byte() % kDTypes)};
   if (!check_view(first.view, first.item_size(), kStorageBytes).ok()) {

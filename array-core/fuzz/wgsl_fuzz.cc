@@ -1,7 +1,7 @@
 // Fuzzes the reader of users' WGSL with any text. It must return a module, or an error with a
-// message. The numbers of the uniform block must be inside of it and must not overlap. The
-// rewritten text must be accepted again. (raw_module_test.cc tests that valid texts then give the
-// same module.)
+// message. The fields of the module's uniform block must be inside the block and must not overlap.
+// The reader must also accept the text that it has rewritten. (raw_module_test.cc tests that a
+// valid text gives the same module when it is read again.)
 //
 // An input is a line with the entry point's name, and then the text.
 #include <cstddef>

@@ -33,7 +33,7 @@ AC_EXPORT(ac_interface_version) int32_t ac_interface_version(void);
 enum ac_backend { AC_BACKEND_CPU = 0, AC_BACKEND_WEBGPU = 1 };
 
 // Opens the library. `budget_bytes` limits the memory of all arrays; 0 means no limit. It is a
-// double, because JavaScript has no other number of that size. REQUIRES: the library is not open.
+// double, because JavaScript's numbers are doubles. REQUIRES: the library is not open.
 AC_EXPORT(ac_open) int32_t ac_open(int32_t backend, double budget_bytes);
 // Sets how the dtype of a result follows from operands of different dtypes: 0 as in NumPy 2, 1 as
 // in CuPy under Chainer (dtype/promotion.h). Returns the old mode.
@@ -84,7 +84,8 @@ AC_EXPORT(ac_item) int32_t ac_item(int32_t id, double* out);
 #define AC_DESCRIPTION_WORDS (2 + 2 * 32)
 AC_EXPORT(ac_describe) int32_t ac_describe(int32_t id, int64_t* out);
 
-// Frees `count` arrays at once, if there are more than operations take as freed_a and freed_b.
+// Frees `count` arrays. Python calls it for arrays that the next operations do not free as freed_a
+// or freed_b.
 AC_EXPORT(ac_free) int32_t ac_free(int32_t count, const int32_t* ids);
 
 // ---- operations
@@ -128,7 +129,8 @@ AC_EXPORT(ac_kernel) int32_t ac_kernel(int32_t kind, const char* texts, size_t b
 // CPU. Valid until the next call.
 AC_EXPORT(ac_device_text) const char* ac_device_text(void);
 
-// Returns the last profile in the format of src/runtime/profile.h. Valid until the next ends.
+// Returns the last profile in the format of src/runtime/profile.h. The text is valid until the next
+// profile ends.
 AC_EXPORT(ac_profile_text) const char* ac_profile_text(void);
 
 enum ac_counter_name {

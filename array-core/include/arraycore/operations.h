@@ -27,9 +27,9 @@
 //   combining_ufunc: the number of a ufunc of two operands and one result
 //   reduction: the number of a reduction
 //   reducer: 0 and the number of a reduction, or 1 and the number of a ufunc
-//   casting: a casting rule's number (dtype/promotion.h)
+//   casting: the number of a Casting (dtype/promotion.h)
 //   activation: the number of an Activation (runtime/stage_kernels.h)
-//   tile: a tile's number plus 1, or 0
+//   tile: the number of a tile of gemm::tiles() plus 1, or 0 for the usual choice
 //   scalar: a scalar: AC_PYTHON_INT, negative (0 or 1), the magnitude (two words), 1 if it has more
 // than 64 bits, the nearest double (two words) | AC_PYTHON_FLOAT, a double | AC_PYTHON_COMPLEX, two
 // doubles | AC_PYTHON_BOOL, 0 or 1 | AC_NUMPY_SCALAR, its dtype, its bytes padded with zeros to
@@ -42,16 +42,17 @@
 //   arguments: a count, then as many arguments: -1 and the id of an array | -2 and the id of an
 // array that is a copy of the caller's memory, so that a kernel must not write it | a scalar
 //   uniforms?: -1; or the number of words of the uniform block, and the words
-//   items...: items of an index to the end of the words: each kind + 4 * given (kind: 0 integer, 1
-// slice, 2 newaxis, 3 ellipsis), then an integer's position, or the ones of a slice's start, stop
-// and step that `given` has a bit for (1, 2, 4); two words each
-//   key...: items of a key to the end of the words: each an item of an index, or a KeyHead, the id
-// of an array, and for `positions` the extents of the mask (dims), for `flat` and `flat_checked`
-// the number of axes, for `outside` the index (two words)
+//   items...: items of an index, to the end of the words. The first word of an item is kind + 4 *
+// given, where kind is 0 for an integer, 1 for a slice, 2 for newaxis and 3 for an ellipsis. Then
+// follow an integer's position, or a slice's start (if `given` has bit 1), stop (bit 2) and step
+// (bit 4), two words each
+//   key...: items of a key, to the end of the words: each is an item of an index, or a KeyHead and
+// the id of an array. After the id, `positions` has the extents of the mask (dims), `flat` and
+// `flat_checked` have the number of axes, and `outside` has an integer out of bounds (two words)
 //   convolution: stride, padding before, padding after, dilation (dims each), groups (two words),
-// and for a gradient the extents of its own axes of space, else none (dims)
+// and the extents of the spatial axes of a gradient (dims; none for the forward form)
 //   pooling: window, stride, padding before, padding after, and for a gradient the extents of the
-// data's space, else none (dims each)
+// data's spatial axes, otherwise none (dims each)
 //   ReshapeMode: a number of ReshapeMode: 0 to 3
 //   Order: a number of Order: 0 to 3
 //   KeyHead: a number of KeyHead: 0 to 6
@@ -83,11 +84,11 @@ enum ac_operation {
 
   // ---- copies
 
-  // Copies an array, to its own dtype if none is given.
+  // Returns a copy of an array in this dtype, or in the array's own dtype if none is given.
   // Words: x (array); dtype (dtype?); order (Order).
   AC_CALL_COPY = 10,
 
-  // Does `target[items] = source`. Op::convert defines the cast of the elements.
+  // Does `target[items] = source`. Elements are cast as ir::Op::convert defines.
   // Words: target (array); source (array); items (items...).
   // Errors: value, "read_only" (the target shows one element in several places),
   // "shapes_do_not_broadcast".
@@ -109,7 +110,7 @@ enum ac_operation {
   // Errors: value, "reshape_needs_copy".
   AC_CALL_RESHAPE = 21,
 
-  // Returns a view with its axes in another order, all reversed if none are given.
+  // Returns a view with the axes in this order, or in reverse order if no axes are given.
   // Words: x (array); axes (axes?...).
   AC_CALL_TRANSPOSE = 22,
 
@@ -117,7 +118,7 @@ enum ac_operation {
   // Words: x (array); axis1 (int64); axis2 (int64).
   AC_CALL_SWAP_AXES = 23,
 
-  // Returns a view with `count` axes at other places. `axes` are the old places, then the new ones.
+  // Returns a view with `count` axes moved. `axes` has their old positions, then the new ones.
   // Words: x (array); count (word); axes (int64s...).
   AC_CALL_MOVE_AXES = 24,
 
@@ -173,7 +174,7 @@ enum ac_operation {
   // bindings, numbers in the order of the uniform block.
   // Words: kernel (word); x (word); y (word); z (word); uniforms (uniforms?); arguments
   // (arguments).
-  // Errors: as kernel; not_implemented, "no_raw_kernels".
+  // Errors: those of `kernel`; not_implemented, "no_raw_kernels".
   AC_CALL_RAW_KERNEL = 41,
 
   // Returns the id of another result of the last operation with several results: 1 is the second
@@ -183,13 +184,13 @@ enum ac_operation {
 
   // ---- device
 
-  // Starts the device's clock with the next launch.
+  // Begins to measure the device's own time for the launches from now on, until timer_end.
   // Errors: not_implemented, "no_timer", on the CPU.
   AC_CALL_TIMER_BEGIN = 50,
 
   // Waits for what was launched since timer_begin. Then the counter AC_TIMER_NANOSECONDS is the
   // time that the device took, or 0 if it has no clock.
-  // Errors: as timer_begin.
+  // Errors: those of `timer_begin`.
   AC_CALL_TIMER_END = 51,
 
   // Sets whether operations wait, so that they are launched together with operations that read
@@ -244,18 +245,18 @@ enum ac_operation {
 
   // Does `target[key] = source`.
   // Words: target (array); source (array); key (key...).
-  // Errors: as key_read.
+  // Errors: those of `key_read`.
   AC_CALL_KEY_WRITE = 71,
 
   // Does `target[key] = value`.
   // Words: target (array); value (scalar); key (key...).
-  // Errors: as key_read and fill.
+  // Errors: those of `key_read` and of `fill`.
   AC_CALL_KEY_FILL = 72,
 
   // Does `ufunc.at(target, key, value)`. With `cast`, the value first takes the dtype of the
   // target.
   // Words: target (array); number (ufunc); cast (flag); value (value?); key (key...).
-  // Errors: as key_read; type, "no_loop".
+  // Errors: those of `key_read`; type, "no_loop".
   AC_CALL_KEY_UPDATE = 73,
 
   // Returns the coordinates of the elements that are not 0: one int64 row for each element.
@@ -268,7 +269,7 @@ enum ac_operation {
 
   // Does `target[mask] = value[mask]`. The mask and the value broadcast to the target.
   // Words: target (array); mask (mask); value (value).
-  // Errors: type, "where_dtype"; as fill.
+  // Errors: those of `fill`; type, "where_dtype"; value, "shapes_do_not_broadcast".
   AC_CALL_WRITE_WHERE = 76,
 
   // ---- linear
@@ -281,7 +282,7 @@ enum ac_operation {
   AC_CALL_MATMUL = 80,
 
   // Sets which of the device's kernels are used from now on (gemm::Tuning), for benchmarks and
-  // tests. Returns how many kernels were found wrong so far and are no longer used.
+  // tests. Returns how many kernels have computed wrong results so far and are no longer used.
   // Words: tile (tile); prefetch (flag); wrong (flag).
   AC_CALL_TUNE_MATMUL = 81,
 
@@ -319,9 +320,9 @@ enum ac_operation {
   // Errors: not_implemented, "conv_dtype"; value, "conv_shapes", "conv_geometry".
   AC_CALL_CONV = 120,
 
-  // Returns activation(data @ weights.T + bias) of matrices.
+  // Returns activation(data @ weights.T + bias), where data and weights are matrices.
   // Words: x (array); weights (array); bias (array?); activation (activation).
-  // Errors: as conv.
+  // Errors: those of `conv`.
   AC_CALL_DENSE = 121,
 
   // Normalizes each channel by its own statistics. The running ones, if both are given, are
@@ -400,7 +401,8 @@ enum ac_operation {
   // Words: capture (word); fact (CaptureFact).
   AC_CALL_CAPTURE_ABOUT = 180,
 
-  // Returns whether a launch of the capture has a scalar of these bits that no play replaces.
+  // Returns whether a launch of the capture has a scalar with this dtype and these bits that plays
+  // do not replace.
   // Words: capture (word); dtype (known_dtype); bits (uint64).
   AC_CALL_CAPTURE_KEEPS = 181,
 

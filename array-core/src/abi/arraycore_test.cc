@@ -1,5 +1,5 @@
-// Tests the C interface as its callers see it: negative numbers and texts, crossings, and calls
-// that also free arrays.
+// Tests the C interface as its callers see it: the negative numbers and texts of errors, the count
+// of calls, and calls that also free arrays.
 #include "arraycore/arraycore.h"
 
 #include <gtest/gtest.h>

@@ -30,8 +30,8 @@ ir::Kernel update() {
   return k.take();
 }
 
-// All storages share one buffer; if `apart` is set, each has its own. A batch runs segment by
-// segment.
+// A device whose storages share one buffer, or have one buffer each if `apart` is set. It runs a
+// batched launch as one launch for each segment.
 struct SharingDevice : FakeDevice {
   std::uint32_t shared_buffer(StorageId storage) const override { return apart ? storage : 1; }
   Status launch_batch(KernelId kernel, std::span<const ir::Scalar> scalars,

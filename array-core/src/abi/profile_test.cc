@@ -20,7 +20,8 @@ namespace {
 
 using Fields = std::vector<std::string>;
 
-// Splits a profile into lines and fields. Returns the fields of the lines by the line's first word.
+// Splits a profile into lines and their fields. The first field of a line is its kind. Returns the
+// other fields of all lines of each kind.
 std::map<std::string, std::vector<Fields>> told(const std::string& text) {
   std::map<std::string, std::vector<Fields>> lines;
   std::istringstream all(text);

@@ -30,7 +30,7 @@ struct Arena {
   std::array<float, 4 << 20> out;
 };
 
-// Interrupts a number of waits, as Ctrl-C does, before the executor has done anything.
+// Interrupts the next `interrupts` waits, as Ctrl-C does, before the executor has done anything.
 struct InterruptingHost final : ring::PumpHost {
   int interrupts = 0;
   ring::WaitResult wait(std::atomic<std::uint32_t>& word, std::uint32_t expected,

@@ -116,9 +116,9 @@ class Backend {
   virtual Status upload(StorageId storage, std::int64_t offset,
                         std::span<const std::byte> bytes) = 0;
   virtual Status fill_zero(StorageId storage) = 0;
-  // Reads bytes of a storage, and waits for everything that was launched before. It writes `bytes`
-  // only during the call, even if the wait fails, because the caller's memory may be freed
-  // afterwards.
+  // Copies a part of a storage to `bytes`, after everything that was launched before is done.
+  // `bytes` is written only during the call, even if the wait fails, because the caller may free
+  // that memory afterwards.
   virtual Status download(StorageId storage, std::int64_t offset, std::span<std::byte> bytes) = 0;
 
   // Adds a verified kernel. What the back end compiles for it is kept until forget().
@@ -181,13 +181,13 @@ class Backend {
   // A block is a record of the launches, zero fills and small uploads between begin_block() and
   // end_block(), with their scratch memory. issue_block() issues them again by copying the
   // commands. The blocks of one owner share their scratch memory. REQUIRES: keeps_blocks() is true;
-  // only such calls are made between begin and end; every storage and kernel of a block still
-  // exists when it is issued.
+  // between begin_block() and end_block() the caller only launches, fills with zeros and uploads
+  // little; every storage and kernel of a block still exists when the block is issued.
   virtual bool keeps_blocks() const { return false; }
   virtual void begin_block(const void* /*owner*/) {}
   virtual std::uint32_t end_block(const void* /*owner*/) { return 0; }
   // Issues the commands of a block from position `from` on. Afterwards `from` is the position of
-  // the first command that was not issued: the end, or that of an error.
+  // the first command that was not issued: of the command that failed, or the block's end.
   virtual Status issue_block(const void* /*owner*/, std::uint32_t /*block*/,
                              std::size_t& /*from*/) {
     return Done{};

@@ -18,13 +18,13 @@ using ir::ParamKind;
 
 constexpr std::uint32_t kWorkgroup = 128;
 constexpr std::uint32_t kRowsWorkgroup = 256;  // of reductions and scans
-// This many workgroups keep a large device busy. Rows are divided until there are so many.
+// The number of workgroups that keeps a large device busy. Rows are divided to reach this number.
 constexpr std::int64_t kBusyReduction = 1024;
 constexpr std::int64_t kBusyScan = 512;
-// The least number of units (elements, or groups of four) that a lane of a divided row gets. A row
-// is divided only if each lane of the undivided row has four times as many units. If the rows alone
-// keep most of a device busy, each lane must have sixteen times as many, because a second dispatch
-// costs time.
+// A lane of a divided row gets at least this many units (elements, or groups of four elements). A
+// row is divided only if each lane of the undivided row has at least four times as many units, or
+// sixteen times as many if the rows alone keep most of a device busy. The reason is that the second
+// dispatch of a divided row costs time.
 constexpr std::int64_t kLaneUnits = 8;
 constexpr std::int64_t kSomeBlocks = 64;
 // A longer row of a scan is divided if there are few rows.

@@ -132,8 +132,8 @@ struct Plan {
 };
 
 // The number of workgroups that share a row (for Rows::split; otherwise 1). In a scan, each
-// workgroup takes `length` consecutive elements. In a reduction, the lanes of all workgroups take
-// turns.
+// workgroup takes `length` consecutive elements. In a reduction, neighbouring elements go to
+// neighbouring lanes of all the row's workgroups in turn.
 struct Parts {
   std::int64_t count = 1;
   std::int64_t length = 0;

@@ -18,7 +18,7 @@ namespace arraycore::codegen {
 class Environment {
  public:
   virtual ~Environment() = default;
-  // Returns an expression, of the register type, for a constant that WGSL cannot write.
+  // Returns an expression of the register type for a constant that has no literal in WGSL.
   virtual std::string constant(DType dtype, const ir::Scalar& value) = 0;
   virtual std::string leaf(const ir::Expr& e) = 0;  // param, loop_*, axis_index, param_shape, ...
   // Returns the address (u32) of the element of a raw parameter at these indices.

@@ -67,7 +67,8 @@ class Generator final : public Environment {
 
   // ---- addresses of elementwise parameters (wgsl_element.cc)
   //
-  // Returns code that sets c0, c1, ... to the coordinates of element `number` of the walk.
+  // Returns code that sets c0, c1, ... to the coordinates of element `number` of the walk
+  // (lower::Walk).
   std::string coordinates(const std::string& prefix, const std::string& number, int ndim,
                           From extent);
   std::string steps(const std::string& prefix, Id p, int ndim, From stride);

@@ -1,5 +1,5 @@
-// Trains the bench's networks in TensorFlow.js on batches as in ../workloads.py. Runs in a page, where `tf` is a
-// global. The data have the same shapes and kinds, but are other numbers.
+// Trains the bench's networks in TensorFlow.js. Runs in a page, where `tf` is a global. The batches have the shapes and
+// the kinds of data of ../workloads.py, but not the same numbers.
 
 /* global tf */
 

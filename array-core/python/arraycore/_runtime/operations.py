@@ -61,12 +61,12 @@ def tolerance(number: int, on_gpu: bool, floor: bool, operands: Iterable[np.dtyp
 
 
 def copy(x: Any, dtype: npt.DTypeLike | None, order: int) -> int:
-    """Copy an array, to its own dtype if none is given."""
+    """Return a copy of an array in this dtype, or in the array's own dtype if none is given."""
     return call(opcodes.COPY, x._id, optional_dtype(dtype), order)
 
 
 def assign(target: Any, source: Any, items: Iterable[int]) -> int:
-    """Do ``target[items] = source``. Op::convert defines the cast of the elements."""
+    """Do ``target[items] = source``. Elements are cast as ir::Op::convert defines."""
     return call(opcodes.ASSIGN, target._id, source._id, *items)
 
 
@@ -86,7 +86,7 @@ def reshape(x: Any, mode: int, order: int, shape: Iterable[Any]) -> int:
 
 
 def transpose(x: Any, axes: Any) -> int:
-    """Return a view with its axes in another order, all reversed if none are given."""
+    """Return a view with the axes in this order, or in reverse order if no axes are given."""
     return call(opcodes.TRANSPOSE, x._id, *optional_axes(axes))
 
 
@@ -96,8 +96,8 @@ def swap_axes(x: Any, axis1: Any, axis2: Any) -> int:
 
 
 def move_axes(x: Any, count: int, axes: Iterable[Any]) -> int:
-    """Return a view with ``count`` axes at other places. ``axes`` are the old places, then the
-    new ones.
+    """Return a view with ``count`` axes moved. ``axes`` has their old positions, then the new
+    ones.
     """
     return call(opcodes.MOVE_AXES, x._id, count, *int64s(axes))
 
@@ -175,7 +175,7 @@ def kernel_result(which: int) -> int:
 
 
 def timer_begin() -> int:
-    """Start the device's clock with the next launch."""
+    """Begin to measure the device's own time for the launches from now on, until timer_end."""
     return call(opcodes.TIMER_BEGIN)
 
 
@@ -319,7 +319,7 @@ def matmul(a: Any, b: Any, out: Any, form: int) -> int:
 
 def tune_matmul(tile: int, prefetch: bool, wrong: bool) -> int:
     """Set which of the device's kernels are used from now on (gemm::Tuning), for benchmarks and
-    tests. Return how many kernels were found wrong so far and are no longer used.
+    tests. Return how many kernels have computed wrong results so far and are no longer used.
     """
     return call(opcodes.TUNE_MATMUL, tile, int(bool(prefetch)), int(bool(wrong)))
 
@@ -375,7 +375,7 @@ def conv(
 
 
 def dense(x: Any, weights: Any, bias: Any, activation: int) -> int:
-    """Return activation(data @ weights.T + bias) of matrices."""
+    """Return activation(data @ weights.T + bias), where data and weights are matrices."""
     return call(opcodes.DENSE, x._id, weights._id, 0 if bias is None else bias._id, activation)
 
 
@@ -519,7 +519,9 @@ def capture_about(capture: int, fact: int) -> int:
 
 
 def capture_keeps(capture: int, dtype: int, bits: int) -> int:
-    """Return whether a launch of the capture has a scalar of these bits that no play replaces."""
+    """Return whether a launch of the capture has a scalar with this dtype and these bits that
+    plays do not replace.
+    """
     return call(opcodes.CAPTURE_KEEPS, capture, dtype, bits & 0xFFFFFFFF, bits >> 32)
 
 

@@ -1,6 +1,6 @@
-// Finds the operations of ac_call by their numbers (arraycore/operations.h). Each reads its words,
-// checks them (words.end()) and then works. The code that decodes them is generated
-// (array-core/calls). Python's thread only.
+// Finds the functions of ac_call's operations by their numbers (arraycore/operations.h). A function
+// reads its words and checks them (words.end()) before it does anything else. The code that decodes
+// the words is generated (array-core/calls). Python's thread only.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,8 @@ namespace arraycore::calls {
 // Executes one operation. Returns an array's id, or another number that the operation defines.
 using Call = Result<std::int32_t> (*)(Context& context, Words& words);
 
-// These functions return the function of an operation; nullptr if their table does not have it.
+// Each looks up an operation's function in one table: frequent or rare. Returns nullptr if the
+// table does not have it. find() looks in both.
 Call find_frequent(std::int32_t operation);
 Call find_rare(std::int32_t operation);
 inline Call find(std::int32_t operation) {

@@ -41,11 +41,11 @@ enum class KeyHead : std::uint8_t {
   mask = 34,
   // the C-order numbers of a mask's true elements, int32
   positions = 35,
-  // like `integers`, but each is the C-order number of an element along several axes
+  // like `integers`, but each integer is an element's C-order number along several axes
   flat = 36,
-  // like `checked`, but each is the C-order number of an element along several axes
+  // like `checked`, but each integer is an element's C-order number along several axes
   flat_checked = 37,
-  // like `checked`, except for one index that is out of bounds
+  // zeros in place of integers, one of which the host found to be out of bounds
   outside = 38,
 };
 

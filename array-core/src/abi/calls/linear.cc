@@ -39,7 +39,7 @@ Error terms_differ(ProductForm form, const View& a, const View& b) {
       std::string(kSignature) + " (size " + size_b + " is different from " + size_a + ")");
 }
 
-// Returns the view. A vector becomes a matrix of one row (axis 0) or one column (axis 1).
+// Returns the view, but turns a vector into a matrix of one row (axis 0) or one column (axis 1).
 View as_matrix(const View& view, int axis) {
   if (view.ndim() > 1) return view;
   View matrix = view;

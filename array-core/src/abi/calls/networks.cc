@@ -12,7 +12,8 @@ namespace arraycore::calls {
 
 namespace {
 
-// Converts arrays to the common dtype of the first two. All other pointers may be null.
+// Converts all arrays to the common dtype of the first two. Of the pointers, only the first two
+// must not be null.
 template <std::size_t count>
 class Converted {
  public:

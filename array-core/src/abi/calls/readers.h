@@ -1,6 +1,7 @@
 // Reads those arguments of ac_call that take several words. array-core/calls/kinds.toml describes
-// the words of each. Readers check numbers as Words does. The functions named find_ and those with
-// a Context look up arrays; call them after all words were read. Python's thread only.
+// the words of each. As in Words, a wrong word is reported by words.end() only. The functions named
+// find_ and those with a Context look up arrays; call them after all words were read. Python's
+// thread only.
 #pragma once
 
 #include <array>
@@ -113,8 +114,8 @@ std::optional<std::vector<std::uint32_t>> read_uniforms(Words& words);
 
 // ---- networks
 
-// The words of a convolution. `space` is set for gradients only: the extents of their axes of
-// space.
+// The words of a convolution. `space` is set for gradients only: the extents of their spatial
+// axes.
 struct ConvolutionWords {
   ConvolutionGeometry how;
   Dims space;

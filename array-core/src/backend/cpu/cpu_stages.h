@@ -1,6 +1,6 @@
-// The prologue and the epilogue of products on the CPU. The prologue changes b's elements after
-// they are packed, and the epilogue changes the sums after the product is done. Python's thread
-// only.
+// The prologue and the epilogue of products a @ b on the CPU. The prologue changes the elements of
+// b after they are packed, and the epilogue changes the sums after the product is done. Python's
+// thread only.
 #pragma once
 
 #include <array>

@@ -18,16 +18,16 @@ using gemm::Grid;
 using gemm::Matrix;
 using gemm::Problem;
 
-// The kernel that adds the parts of a divided sum has at most this many workgroups. It mostly waits
-// for memory, so a large device runs that many at once. A result that needs no more workgroups gets
-// one invocation for each element.
+// The kernel that adds the parts of a divided sum has at most this many workgroups, which a large
+// device runs at once, because each mostly waits for memory. A result that does not need more
+// workgroups gets one invocation for each element.
 constexpr std::uint32_t kJoinGroups = 4096;
 
 std::uint32_t words_of(std::int64_t value) { return static_cast<std::uint32_t>(value); }
 
 bool is_row(const GemmLaunch& launch) {
   const Problem& problem = launch.problem;
-  // A prologue changes b's elements only, so the operands cannot be exchanged.
+  // A prologue can change the elements of b only, so a and b cannot be exchanged if there is one.
   return !problem.window && problem.m == 1 && problem.n > 1 &&
          launch.stages.prologue.kernel == nullptr;
 }
@@ -47,8 +47,8 @@ std::uint32_t operands_of(const gemm::Stages& stages) {
   return static_cast<std::uint32_t>(stages.prologue.operands() + stages.epilogue.operands());
 }
 
-// Moves the operands of prologue and epilogue forward by so many rows and columns. With a window,
-// `columns` counts the outer columns (problem.h), which index the operands of a prologue.
+// Moves the operands of prologue and epilogue forward by `rows` rows and `columns` columns. With a
+// window, `columns` counts the outer columns (problem.h), which index the operands of a prologue.
 void move_operands(gemm::Stages& stages, std::int64_t rows, std::int64_t columns) {
   for (gemm::OperandLayout& operand : stages.prologue_layouts)
     operand.offset += columns * operand.column_stride;
@@ -70,10 +70,10 @@ GemmLaunch upright(const GemmLaunch& launch) {
   return turned;
 }
 
-// Divides a launch into two launches, by rows or by columns. The second one begins at a multiple of
-// 4, so that no kernel's vector is split. Only the columns of a problem with a window (problem.h)
-// are divided differently: along the outer columns or, if there is only one, along the window's
-// first axis with more than one column.
+// Divides a launch into two launches, by rows or by columns. The second launch begins at a row or
+// column whose number is a multiple of 4, so that no vector of 4 is split. The columns of a problem
+// with a window (problem.h) are divided differently: between two outer columns or, if there is only
+// one, along the first of the window's axes that has more than one column.
 std::pair<GemmLaunch, GemmLaunch> halves(const GemmLaunch& launch, bool rows) {
   std::pair<GemmLaunch, GemmLaunch> both{launch, launch};
   Problem& first = both.first.problem;

@@ -15,7 +15,7 @@ namespace arraycore {
 namespace {
 
 // A device that computes in C++ what the library's shaders should compute. It reads the uniform
-// block as they do. It can give wrong results for kernels whose names contain a given text.
+// block as the shaders do. It can give wrong results for kernels whose names contain a given text.
 class ShaderDevice final : public Backend {
  public:
   Result<StorageId> create_storage(std::int64_t bytes) override {
@@ -54,8 +54,8 @@ class ShaderDevice final : public Backend {
     const bool in_a_row = window && name.find("outer") == std::string::npos &&
                           name.find("plain") == std::string::npos;
     const bool parts = name.find("split") != std::string::npos;
-    // Returns number `member` of the WindowAxis `axis` (columns, terms and so on) from the
-    // uniforms.
+    // Returns a field of a WindowAxis from the uniforms. `member` is the field's index: 0 for
+    // `columns`, 1 for `terms` and so on.
     const auto of = [&](std::size_t member, std::size_t axis) {
       return w[gemm::kUniformWords + member * gemm::kWindowAxes + axis];
     };
@@ -69,7 +69,7 @@ class ShaderDevice final : public Backend {
         at += column % of(0, axis) * of(7, axis);
       return at + column * w[11];
     };
-    // Returns b's element, or 0 if the element is outside the edge.
+    // Returns the element of b, or 0 if the window's place is beyond the edge of the data.
     const auto b_of = [&](std::uint32_t start, std::uint32_t k, std::uint32_t column) {
       std::uint32_t place = start;
       if (!window) return at(launch.bindings[1], start + k * w[8] + column * w[9]);
@@ -189,8 +189,8 @@ struct DeviceGemmTest : testing::Test {
     problem.out = {1, n, 1, {}};
     return problem;
   }
-  // Returns the problem of a 3 x 3 window over `groups` groups of images of `height` x `width`,
-  // whose results have the same extents.
+  // Returns the problem of a convolution with a 3 x 3 window in `groups` groups. The images and the
+  // results have `height` x `width` pixels.
   static gemm::Problem window(std::int64_t groups, std::int64_t images, std::int64_t channels,
                               std::int64_t results, std::int64_t height, std::int64_t width) {
     gemm::Problem problem;

@@ -11,8 +11,9 @@
 namespace arraycore {
 namespace {
 
-// A device that needs as long for a product as its operations take at `flop_per_ms`, and `wait_ms`
-// for each wait. It computes nothing, so each variant but the plain one fails its check.
+// A device whose time is simulated: `flop_per_ms` operations of a product take one millisecond, and
+// each wait takes `wait_ms` more. It computes nothing, so each variant but the plain one fails its
+// check.
 class PacedDevice final : public Backend, public ring::Host {
  public:
   Result<StorageId> create_storage(std::int64_t bytes) override {

@@ -8,7 +8,7 @@ namespace arraycore {
 
 namespace {
 
-// If data move by a multiple of this, each element keeps its position in its vec4.
+// If data move by a multiple of this many bytes, each element keeps its position in its vec4.
 constexpr std::int64_t kVectorBytes = 16;
 
 bool is_bound(const ir::Param& param) { return param.kind != ir::ParamKind::scalar; }

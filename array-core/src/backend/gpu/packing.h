@@ -1,7 +1,8 @@
 // Fits a launch to a device that binds fewer buffers than the launch has arguments. Arguments of
 // one heap share a binding that spans them. If that is not enough, the arguments that cost least to
-// copy use one block as their binding. They are copied to it before the launch and, if written,
-// back after it. Pure; any thread. Only launches that do not fit come here.
+// copy are put into one block, which takes one binding. They are copied to the block before the
+// launch and, if they are written, back after it. Use it only for launches that do not fit. Pure;
+// any thread.
 #pragma once
 
 #include <cstdint>

@@ -80,7 +80,7 @@ Result<BufferId> RingBackend::create_buffer(std::int64_t bytes) {
 }
 
 void RingBackend::destroy_buffer(BufferId buffer) {
-  // This fails if the device is lost, and then the buffer is lost too.
+  // The command fails only if the device is lost, and then the buffer is lost too.
   static_cast<void>(writer_.destroy_buffer(buffer));
 }
 

@@ -44,8 +44,8 @@ struct RingMemory {
 
 class RingBackend final : public Backend, private BufferSource, private ring::Operations {
  public:
-  // Addresses are offsets from `base`, or pointers if `base` is nullptr. `memory` lies in the
-  // memory that begins at `base`.
+  // The addresses in commands are offsets from `base`, or pointers if `base` is nullptr. `memory`
+  // is at an address above `base`.
   RingBackend(std::shared_ptr<RingMemory> memory, const std::byte* base,
               std::unique_ptr<ring::Host> host);
   ~RingBackend() override;
@@ -70,8 +70,8 @@ class RingBackend final : public Backend, private BufferSource, private ring::Op
   Status launch_batch(KernelId kernel, std::span<const ir::Scalar> scalars,
                       std::span<const BatchSegment> segments) override;
   // Errors: value, "raw_limits" (more bindings or uniforms than the device allows), "raw_arguments"
-  // (another number than the kernel was made for), "raw_grid", "raw_alias" (an array is bound twice
-  // and written).
+  // (other numbers of arrays or uniform bytes than the kernel has), "raw_grid" (more workgroups
+  // than the device allows), "raw_alias" (an array is bound twice and written).
   Result<KernelId> prepare_raw(const RawText& text) override;
   Status launch_raw(const RawLaunch& launch) override;
   Status launch_gemm(const GemmLaunch& launch) override;
