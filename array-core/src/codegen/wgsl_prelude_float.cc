@@ -180,7 +180,7 @@ constexpr std::string_view kFloatHelpers[] = {
     if (ex <= ey || mx == 0u) { break; }
     mx <<= 1u;
     ex -= 1i;
-    // A subnormal divisor has fewer bits: the dividend's excess is taken off in several steps.
+    // If the divisor is subnormal, mx can be many times my. So one subtraction may not suffice.
     while (mx >= 2u * my) { mx -= my; }
   }
   if (mx >= my) { mx %= my; }
@@ -567,7 +567,7 @@ fn ac_reduce(x: f32) -> AcAngle {
   } else {
     let a = abs(y);
     let b = abs(x);
-    // The larger by the smaller would overflow where one is much larger than the other.
+    // If |y| is much larger than |x|, their quotient would overflow.
     if (a > b * 1e8) {
       angle = 1.57079637;
     } else {

@@ -30,7 +30,7 @@ constexpr std::string_view kSpecialHelpers[] = {
     t = 1.0 + s * (30.338060379 + s * (325.79251099 + s * (1536.7296143 + s * (3199.8581543 +
         s * (2553.0502930 + s * (474.52853394 + s * -22.440952301))))));
   }
-  // exp(-0.5625 + r / t) is erfc's factor; the same without the exponential of x * x.
+  // msun computes erfc(x) as exp(-x * x - 0.5625 + r / t) / x. Here exp(-x * x) / x is left out.
   return ac_exp(r / t - 0.5625);
 })",
     // Returns 1 - erf(x) for x from 0.84375 to 1.25.
@@ -110,7 +110,8 @@ constexpr std::string_view kSpecialHelpers[] = {
   if (!ac_nonzero(y)) { return ac_inf(); }
   if (y == 2.0) { return -ac_inf(); }
   if (y >= 0.02) { return ac_erfinv(1.0 - y); }
-  // An estimate for the tail, then Halley's steps on log(erfc), which does not underflow.
+  // Begins with an estimate for small y. Then takes Newton's steps for log(erfc(x)) = log(y), which
+  // does not underflow as erfc(x) does.
   let t = sqrt(-2.0 * (ac_log(y) - 0.693147182));
   var x = 0.707106769 * (t - (2.30753 + t * 0.27061) / (1.0 + t * (0.99229 + t * 0.04481)));
   for (var k = 0i; k < 2i; k++) {
@@ -160,7 +161,7 @@ constexpr std::string_view kSpecialHelpers[] = {
 })",
     R"(fn ac_gamma_positive(x0: f32) -> f32 {
   if (x0 > 35.05) { return ac_inf(); }
-  // gamma(2 + d) from its logarithm's series, then up or down by the recurrence.
+  // gamma(t + 1) = t * gamma(t) leads from x0 to an x in [1.5, 2.5); its gamma is exp(lgamma(x)).
   var x = x0;
   var up = 1.0;
   var down = 1.0;
@@ -184,7 +185,7 @@ constexpr std::string_view kSpecialHelpers[] = {
   let odd = (i32(ac_rint(x)) & 1i) != 0i;
   let sine = ac_sin(3.14159274 * rest);
   let scale = select(sine, -sine, odd);
-  // gamma(1 - x) may be out of range where the quotient is not.
+  // Computes pi / (sin(pi x) gamma(1 - x)) with -x * gamma(-x), because gamma(1 - x) may overflow.
   return 3.14159274 / (scale * ac_gamma_positive(-x)) / (-x);
 })",
     R"(fn ac_digamma(x0: f32) -> f32 {

@@ -204,7 +204,8 @@ TEST(Wgsl, LongRowsAreSplitAndJoined) {
   EXPECT_EQ(stages(1, 1 << 20), Rows::split);
   EXPECT_EQ(stages(1000, 1 << 15), Rows::group);
   EXPECT_EQ(stages(1000, 8), Rows::thread);
-  // A few rows are divided at a smaller length than many rows, which keep a device busy undivided.
+  // A few rows of 2^16 elements are divided. Many rows are divided only if they are longer, because
+  // they keep a device busy anyway.
   EXPECT_EQ(stages(16, 1 << 16), Rows::split);
   EXPECT_EQ(stages(64, 1 << 16), Rows::group);
   EXPECT_EQ(stages(64, 1 << 17), Rows::split);

@@ -17,7 +17,8 @@ std::string register_type(DType dtype);
 bool is_wide(DType dtype);  // whether it is a 64-bit integer
 std::string zero_of(DType dtype);
 
-// Convert between a value and its bits: u32 for up to 32 bits (the low ones), else vec2<u32>.
+// Convert between a value and its bits. A type of up to 32 bits takes the low bits of a u32, a
+// 64-bit type takes a vec2<u32>.
 std::string to_bits(DType dtype, const std::string& value);
 std::string from_bits(DType dtype, const std::string& bits);
 

@@ -91,7 +91,8 @@ std::vector<Id> locals_to_zero(const ir::Kernel& kernel) {
   const bool returns = uses.has_return(kernel.body);
   std::vector<Id> zeroed;
   for (Id local = 0; local < kernel.locals.size(); ++local) {
-    // After the body, the combined values of all lanes are read, also of those that returned early.
+    // A reduction reads the mapped values of all lanes after the body, also of lanes that returned
+    // before they assigned them.
     const bool is_mapped =
         kernel.reduction &&
         std::any_of(kernel.reduction->values.begin(), kernel.reduction->values.end(),

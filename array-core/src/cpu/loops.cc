@@ -162,7 +162,7 @@ void choose_lanes(std::byte* d, const std::byte* condition, const std::byte* a, 
   const T* const x = as<T>(a);
   const T* const y = as<T>(b);
   if constexpr (std::is_integral_v<T>) {
-    // Bools are 0 or 1, so a select of both sides' bits needs no branch.
+    // A bool is 0 or 1, so it gives a mask that selects the bits of x or y without a branch.
     const auto* const yes = as<std::uint8_t>(condition);
     ARRAYCORE_LANES
     for (int i = 0; i < n; ++i) {

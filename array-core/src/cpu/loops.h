@@ -6,8 +6,8 @@
 
 #include "ir/ir.h"
 
-// Tells the compiler that the iterations of a loop are independent. REQUIRES: `d` is the address of
-// one operand, or overlaps none.
+// Tells the compiler that the iterations of a loop are independent. REQUIRES: `d` equals the
+// address of an operand, or overlaps no operand.
 #if defined(__clang__)
 #define ARRAYCORE_LANES _Pragma("clang loop vectorize(assume_safety)")
 #else
@@ -18,7 +18,7 @@ namespace arraycore::cpu {
 
 inline constexpr int kLanes = 256;
 
-// Computes d[i] = f(a[i], b[i], c[i]) for i < n. `d` may be one operand; else it overlaps none.
+// Computes d[i] = f(a[i], b[i], c[i]) for i < n. `d` equals one of the operands or overlaps none.
 using Loop = void (*)(std::byte* d, const std::byte* a, const std::byte* b, const std::byte* c,
                       int n);
 

@@ -52,8 +52,9 @@ class Machine {
 
   // ---- blocks of lanes, and their elements (machine_lanes.cc)
   void begin_block(int n);
-  // Begins a block and loads the elements that its lanes read. The lanes walk the outer axes from
-  // `outer` on, or the inner axes from `inner` on. The other number is the same for all lanes.
+  // Begins a block and loads the elements that its lanes read. With `along_outer` the lanes have
+  // consecutive numbers on the outer axes, from `outer` on, and all have number `inner` on the
+  // inner axes. Otherwise the numbers on the inner axes are consecutive, from `inner` on.
   void enter(std::int64_t outer, std::int64_t inner, bool along_outer, bool post);
   void number_rows(std::int64_t first);
   void coordinates(ir::Id axis, Register to, std::int64_t outer, std::int64_t inner,

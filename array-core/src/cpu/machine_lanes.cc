@@ -80,8 +80,7 @@ std::int64_t offset_of(const lower::Walk& walk, std::size_t operand, std::int64_
   return offset + number * walk.strides[operand][0];
 }
 
-// Returns whether the operand's elements are consecutive in the order of the walk. Other operands
-// need not be.
+// Returns whether the elements of this operand are consecutive in the order of the walk.
 bool is_contiguous(const lower::Walk& walk, std::size_t operand, std::int64_t item) {
   if (walk.shape.empty()) return false;
   for (int axis = walk.shape.size() - 1; axis >= 0; --axis) {

@@ -166,8 +166,8 @@ class Compiler {
     return d;
   }
 
-  // Adds the step that computes `id` and moves it to `d`, in lanes whose `condition` is true; with
-  // `negated`, in the others.
+  // Adds the step that computes `id` and moves it to `d` in the lanes whose `condition` is true, or
+  // with `negated` in those whose `condition` is false.
   void side(Id id, Register condition, bool negated, Register d, std::vector<Step>& steps) {
     const Memo before = memo_;
     Step step;

@@ -29,8 +29,9 @@ std::vector<float> numbers(std::int64_t count) {
   return values;
 }
 
-// Compares ThreadedProgram with one thread. `arguments` makes a launch's arguments from the memory
-// of its last one, which the kernel writes.
+// Compares the results of ThreadedProgram with those of one thread. The kernel writes to its last
+// argument, of `count` numbers. `arguments(memory)` returns all arguments with this memory as the
+// last one.
 template <typename Arguments>
 void check(const ir::Kernel& kernel, const Dims& loop, std::uint32_t reduced, std::int64_t count,
            Arguments arguments) {

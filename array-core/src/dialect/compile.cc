@@ -138,8 +138,8 @@ Result<ir::Kernel> compile_reduction(const ReductionText& text, const BoundTypes
   }
   if (type == DType::float16) type = DType::float32;
 
-  // Each text sees only its own names. For example, the result's text does not see the elements. So
-  // the inputs have no names yet.
+  // Each text of a reduction sees only its own names. For example, post_map_expr does not see the
+  // elements. So the inputs get no names here.
   std::vector<ir::Id> in;
   std::vector<ir::Id> out;
   for (std::size_t k = 0; k < text.in_params.size(); ++k)

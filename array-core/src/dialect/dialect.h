@@ -1,8 +1,8 @@
 // CuPy's C++ kernel dialect. It compiles the texts of an ElementwiseKernel or a ReductionKernel to
 // an ir::Kernel.
 //
-//   auto in = parse_params("T x, raw S y, float32 z");             // once a kernel
-//   auto types = bind_types("name", *in, *out, in_args, out_args);  // once a call's types
+//   auto in = parse_params("T x, raw S y, float32 z");             // once for each kernel
+//   auto types = bind_types("name", *in, *out, in_args, out_args);  // for each list of types
 //   auto kernel = compile_elementwise({.in_params = *in, ...}, *types);
 //
 // Pure functions, any thread. Every error in a text has kind `compile` and shows line, column, the
@@ -16,8 +16,8 @@
 //    throughout. `0.5f` is float32; a variable declared `double` is float64.
 //  - float16 computes as CuPy's float16 class does: operands widen to float32, and a value narrows
 //    where it is stored. A reduction in float16 accumulates in float32.
-//  - Indices (`i`, `n`, `_j`, `x.size()`, `x.shape()[k]`, `size_t`, `ptrdiff_t`) are int32. With a
-//    wider parameter they take its type, as in C++.
+//  - Indices (`i`, `n`, `_j`, `x.size()`, `x.shape()[k]`, `size_t`, `ptrdiff_t`) are int32. If they
+//    are combined with a value of a wider type, they take that type, as in C++.
 //  - Conversions are defined for every value (ir.h): NaN to an integer gives 0, and a value out of
 //    range gives the nearest integer.
 //  - Variables without an initial value are 0; `assert` does nothing.

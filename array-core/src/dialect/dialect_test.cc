@@ -38,7 +38,7 @@ TEST(Typing, SuffixedAndDeclaredTypesStay) {
 
 TEST(Typing, HalvesComputeInFloat32AndNarrowWhenStored) {
   const auto kernel = compiled({"T x", "T y", "T s = x * x; y = s + x;"}, {kF16, kF16});
-  // 300^2 overflows float16 only when it is stored in `s`.
+  // x * x is computed in float32. It overflows float16 when it is stored in `s`.
   Array<std::uint16_t> x{{0x5cb0}};  // 300
   Array<std::uint16_t> y{{0}};
   run(kernel, {1}, 0, x.argument(), y.argument());

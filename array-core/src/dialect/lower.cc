@@ -161,7 +161,7 @@ Value Lowering::fold(ir::Op op, DType type, Value a, Value b) {
         return single ? static_cast<double>(static_cast<float>(v)) : v;
       };
       // One operation in double, rounded to float, gives the same result as float's own operation,
-      // because 53 digits are at least 2 * 24 + 2.
+      // because double's 53 binary digits are at least 2 * 24 + 2 (float has 24).
       if (op == ir::Op::add) return number(rounded(*x + *y), type);
       if (op == ir::Op::subtract) return number(rounded(*x - *y), type);
       if (op == ir::Op::multiply) return number(rounded(*x * *y), type);

@@ -106,7 +106,7 @@ class Lowering {
     std::optional<DType> result;
     Id result_local = ir::kNone;
     Id done =
-        // In an inlined function: the Local that is set if a `return` must end loops around it.
+        // In an inlined function: the Local that a `return` inside of loops sets to end them.
         ir::kNone;
     // In an inlined function: the code is inside of do {} while (false), which `return` leaves.
     bool wrapped = false;
@@ -223,8 +223,8 @@ class Lowering {
   std::vector<std::size_t> calling_;       // functions that are being lowered, to refuse recursion
   std::vector<std::string_view> indexed_;  // sorted names of everything that a variable indexes
   std::vector<Scope>& scopes_ = state_.scopes;
-  // For each Param: whether it was read, whether it was indexed by one number, and its number of
-  // dimensions if it was indexed by an array.
+  // For each Param: whether it was read; whether it was indexed by one number; and, if it was
+  // indexed by an array, the number of its axes.
   std::vector<bool> read_;
   std::vector<bool> by_number_;
   std::vector<std::int8_t> axes_;

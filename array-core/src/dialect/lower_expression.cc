@@ -9,7 +9,7 @@
 namespace arraycore::dialect {
 namespace {
 
-// The constants of CUDA's headers. Floating ones have the literals' type.
+// The constants of CUDA's headers. A floating constant has the same type as a floating literal.
 struct NamedNumber {
   std::string_view name;
   double value;

@@ -93,7 +93,8 @@ inline constexpr DType kF64 = DType::float64;
 inline constexpr DType kI32 = DType::int32;
 inline constexpr DType kI64 = DType::int64;
 
-// Runs `operation` from "T x" to "T y", both float32.
+// Runs an elementwise kernel with the input "T x", the output "T y" and this operation. T is
+// float32.
 inline std::vector<float> mapped(const std::string& operation, std::vector<float> x,
                                  const std::string& preamble = {}) {
   Array<float> in{std::move(x)};

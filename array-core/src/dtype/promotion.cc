@@ -104,8 +104,8 @@ class Classes {
     ids_[size_++] = c;
   }
 
-  // Moves the class of the highest rank to the front, removes the classes that it includes, and
-  // returns the result of the last pair.
+  // Moves the class of the highest rank to the front, removes the classes that this one includes,
+  // and returns the result of the last pair.
   ClassId reduce(std::size_t length) {
     ClassId result = kNone;
     for (std::size_t low = 0; low < length / 2; ++low) {

@@ -17,8 +17,8 @@ using ir::Op;
 using ir::Stmt;
 using ir::StmtKind;
 
-// The greatest depth of a part's expression that is put in place of the local that its only reader
-// would read. It is less than half of ir::kMaxExprDepth.
+// If a part's result has one reader, its expression can be put into the reader, without a local. It
+// must be at most this deep, which is less than half of ir::kMaxExprDepth.
 constexpr std::uint32_t kForwardDepth = 400;
 constexpr std::size_t kNamedParts = 3;
 
@@ -27,8 +27,8 @@ bool is_read_element(const ir::Param& param) {
 }
 
 // Returns whether a device may change the value by compiling it together with the expression that
-// reads it. For example, it may round a product and a sum only once. float16 is rounded by its
-// bits, and float64 is never compiled for a device.
+// reads it. For example, the device may round a product and a sum only once. float16 is safe,
+// because it is rounded by its bits, and float64 is never compiled for a device.
 bool needs_rounding(DType dtype) { return dtype == DType::float32 || dtype == DType::complex64; }
 
 bool returns(const Kernel& kernel, Id block) {
@@ -254,8 +254,8 @@ class Fuser {
   std::vector<Value> values_;  // one for each part
   Kernel to_;
   std::vector<std::uint32_t> depth_;  // of each expression of `to_`
-  // The indices in `to_` where the current part begins, and, for each of its expressions, the index
-  // in `to_`.
+  // The indices in `to_` at which the current part's items begin. at_[e] is the index in `to_` of
+  // the part's expression e.
   Id first_local_ = 0, first_function_ = 0, first_block_ = 0, first_stmt_ = 0;
   std::vector<Id> at_;
 };

@@ -37,7 +37,8 @@ constexpr std::int64_t kRowsOfGroup = 4;
 constexpr std::int64_t kLinesOfGroup = 32;
 // A convolution with fewer rows in the result leaves most of a block idle.
 constexpr std::int64_t kFewRows = 2;
-// The number of tiles of 128 x 128 in a result of 4096 x 4096.
+// A result with at least this many tiles is worth a prefetch. In tiles of 128 x 128, a result of
+// 4096 x 4096 has so many.
 constexpr std::int64_t kPrefetchTiles = 1024;
 // The number of rows, and of columns, that a workgroup of the plain kernel computes.
 constexpr std::int64_t kPlainBlock = 8;
@@ -46,8 +47,8 @@ std::int64_t over(std::int64_t value, std::int64_t step) { return (value + step 
 
 bool is_whole4(std::int64_t value) { return value % 4 == 0; }
 
-// Returns whether all vectors of four elements are aligned. `stride` is the stride of the axis that
-// is not the vectors' own.
+// Returns whether all vectors of four elements are aligned. Vectors lie along one axis; `stride` is
+// the stride of the other axis.
 bool vectors(const Matrix& matrix, std::int64_t stride) {
   return is_whole4(matrix.offset) && is_whole4(stride) &&
          std::all_of(matrix.batch.begin(), matrix.batch.end(), is_whole4);
@@ -150,8 +151,8 @@ void choose_loads(Variant& variant, const Problem& problem) {
 // invocations read neighbouring terms, as in the gradient of weights.
 bool lies_along_terms(const Window& window) { return window.terms() > window.columns(); }
 
-// Returns whether the next tiles are fetched while the current ones are used. It is faster if each
-// multiprocessor computes several large tiles in turn.
+// Returns whether the next tiles are fetched while the current ones are used. That is faster only
+// if each multiprocessor computes several large tiles in turn.
 bool prefetches(const Tile& tile, const Problem& problem) {
   return !problem.window && tile == tiles().front() && count(tile, problem) >= kPrefetchTiles;
 }

@@ -27,10 +27,11 @@ struct Matrix {
 
 // out (m x n) = a (m x k) b (k x n). The batch has as few axes as the strides allow.
 //
-// With a window, b never exists as a matrix. The number of a column is (outer, window's columns)
-// and that of a term is (outer, window's terms), where the last digit varies fastest. Then the
-// strides of columns of `b` and `out`, and of terms of `a` and `b`, are those of the outer digit.
-// In `a`, the terms of one outer digit are consecutive.
+// With a window, b never exists as a matrix. A column's number then has two digits: an outer one,
+// and the number of a window's column. A term's number has an outer digit and the number of a
+// window's term. The last digit varies fastest. The strides of columns (of `b` and `out`) and of
+// terms (of `a` and `b`) are those of the outer digit. In `a`, the terms of one outer digit are
+// consecutive.
 struct Problem {
   DType dtype = DType::float32;
   std::int64_t m = 0;
@@ -51,7 +52,8 @@ struct Problem {
   };
   Place place(std::int64_t index) const;
 
-  // Return offsets from the matrix's own offset (see Place). Outside b's edge the window reads 0.
+  // Return offsets from the matrix's own offset (see Place). Where the window is outside the data
+  // of `b`, it reads 0.
   std::int64_t a_at(std::int64_t row, std::int64_t term) const;
   // Returns whether all terms of a row are consecutive in `a`. REQUIRES: a window.
   bool terms_in_a_row() const { return a.column_stride == window->terms() || k == window->terms(); }

@@ -63,7 +63,7 @@ void add_window(Problem& problem, const Variant& variant) {
   std::int64_t outer_columns = columns / inner + 1;
   if (!variant.store4 && outer_columns % 4 == 0)
     ++outer_columns;  // then there are no whole vectors
-  // This is a multiple of four, so that a's rows are whole vectors.
+  // The number is a multiple of four, so that the rows of `a` are whole vectors.
   const std::int64_t outer_terms = (terms / window.terms() / 4 + 1) * 4;
   problem.n = outer_columns * inner;
   problem.k = outer_terms * window.terms();
@@ -135,7 +135,7 @@ SelfTest test_of_matrices(const Variant& variant) {
   return test;
 }
 
-// Applies a stage to `values`. Each of them has its own element of every operand.
+// Applies a stage to `values`. Element i of each operand belongs to value i.
 void apply_stage(const Stage& stage, std::vector<float>& values,
                  std::vector<std::vector<float>>& operands) {
   const View view{{static_cast<std::int64_t>(values.size())}, {sizeof(float)}, 0};

@@ -19,9 +19,9 @@ namespace arraycore::cpu {
 template <typename T>
 class DirectForward {
  public:
-  // Returns whether this class can compute the problem, and packed panels are not faster. They are
-  // faster for small images, where much of a block would be outside the edge, and for weights
-  // larger than every cache, which would be read again for each image.
+  // Returns whether this class can compute the problem and is not slower than packed panels. It is
+  // slower for small images, where much of a block is outside the image, and for weights larger
+  // than every cache, because it reads them again for each image.
   static bool suits(const gemm::Problem& problem) {
     if (!problem.window) return false;
     const auto& [z, y, x] = problem.window->axes;
@@ -96,13 +96,14 @@ class DirectForward {
   static ReadRange read_range(const gemm::WindowAxis& axis) {
     return {axis.columns, axis.terms, axis.term_step, axis.origin, axis.extent};
   }
-  // Returns the number of panels. They also count the columns in the gaps between rows.
+  // Returns the number of panels for all columns, with those in the gaps between rows.
   std::int64_t panels() const {
     const std::int64_t flat = (y_.columns - 1) * planes_.row() + x_.columns;
     return (flat + kColumns<T> - 1) / kColumns<T>;
   }
-  // padded() is the number of elements of the padded image and of a few more, which the last panel
-  // reads. thread_elements() also counts a block of rows of the result.
+  // padded() is the number of elements of the padded image, with a few more that the last panel
+  // reads. thread_elements() is the size of a thread's memory in elements: the padded image and the
+  // sums of a block of rows.
   std::int64_t padded() const { return channels_ * planes_.size() + kColumns<T>; }
   std::int64_t thread_elements() const { return padded() + kRows * panels() * kColumns<T>; }
 

@@ -33,7 +33,8 @@ struct Shape {
   std::int64_t origin() const { return (spread < 0 ? reach() : 0) - padding; }
 };
 
-// In the forward direction, columns are positions; otherwise they are elements of the window.
+// In the Problem of a convolution (`forward`), a column is a position of the result and a term is
+// an element of the window. In that of the weights' gradient, it is the other way round.
 gemm::WindowAxis axis_of(const Shape& s, std::int64_t extent, std::int64_t window,
                          std::int64_t stride, bool forward) {
   gemm::WindowAxis axis;
@@ -190,7 +191,8 @@ TEST(Direct, TakesWhatFillsItsBlocks) {
   EXPECT_FALSE(suits({2, 512, 512, 32, 32, 3}, true));  // no cache holds the weights
 }
 
-// Compares the transforms with plain loops. For small integers even their quarters are exact.
+// Compares Winograd's transforms with plain loops. Quarters occur in the transforms; those of small
+// integers are exact.
 void check_tiles(const Shape& s, int threads = 1) {
   check_by<float, Winograd>(s, true, threads);
   if (s.spread == 1) check_by<float, WinogradWeights>(s, false, threads);

@@ -38,8 +38,8 @@ class DirectWeights {
         images_(problem.k / problem.window->terms()),
         channels_(problem.n / problem.window->columns()),
         threads_(threads) {
-    // The most elements of one channel of the gradient, in the images that are computed together.
-    // With this limit a block of channels stays in the first-level cache.
+    // The images that are computed together have at most this many elements of the gradient in one
+    // channel. So a block of channels stays in the first-level cache.
     constexpr std::int64_t kHeld = 1024;
     together_ = std::clamp<std::int64_t>(kHeld / gradient_plane(), 1, images_);
     blocks_ = (problem.m + kResults - 1) / kResults;
@@ -66,8 +66,8 @@ class DirectWeights {
   }
 
  private:
-  // With three results there are 9 sums, 3 vectors of data and 1 of a gradient. A browser's
-  // compiler keeps one of the 16 registers for itself.
+  // Three output channels and three weights of a row need 13 registers: 9 for sums, 3 for data and
+  // 1 for a gradient. A browser's compiler keeps one of the 16 registers for itself.
   static constexpr int kResults = 3;
   static constexpr int kTaps = 3;
   using Bits = typename LanesOf<T>::Bits;
@@ -84,7 +84,8 @@ class DirectWeights {
   }
   std::int64_t gradient_row() const { return round_up(x_.terms); }
   std::int64_t gradient_plane() const { return y_.terms * gradient_row(); }
-  // Returns the size of all channels of the images in a group, in elements, with a few for padding.
+  // Returns the number of elements of the padded images that are computed together, in all
+  // channels, with a few more that the last vector reads.
   std::int64_t padded() const { return together_ * channels_ * planes_.size() + kLanes<T>; }
 
   static void pad(void* task, std::int64_t image, int /*thread*/) {

@@ -40,8 +40,9 @@ class Gemm {
   static bool computes(DType dtype) { return dtype == DType::float32 || dtype == DType::float64; }
 
   // Computes the problem. `prologue` changes b's elements; nullptr changes none. REQUIRES:
-  // computes(problem.dtype); `out` overlaps neither `a` nor `b`; k > 0. The pointers are those of
-  // the storages, aligned to elements. Error: memory, "out_of_host_memory"; device, "thread_lost".
+  // computes(problem.dtype); `out` overlaps neither `a` nor `b`; k > 0; `a`, `b` and `out` point to
+  // the beginnings of storages and are aligned for the dtype. Error: memory, "out_of_host_memory";
+  // device, "thread_lost".
   Status run(const gemm::Problem& problem, const std::byte* a, const std::byte* b, std::byte* out,
              PackedPrologue* prologue = nullptr);
 

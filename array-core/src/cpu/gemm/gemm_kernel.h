@@ -45,8 +45,8 @@ template <typename T>
 void store(T* to, Lanes<T> lanes) {
   std::memcpy(to, &lanes, sizeof lanes);
 }
-// Returns a vector with this value in all elements. They are written out, because adding a value to
-// zeros is a real addition (it changes -0), and the zeros would need a register of the inner loop.
+// Returns a vector with this value in all elements. The elements are listed, because `zeros +
+// value` would be a real addition (it changes -0) and would take a register of the inner loop.
 template <typename T>
 Lanes<T> splat(T value) {
   if constexpr (kLanes<T> == 4)

@@ -1,4 +1,4 @@
-// Tests that convolutions divided among threads give the same as three loops. The thread pool
+// Tests that convolutions divided among threads equal those of three plain loops. The thread pool
 // belongs to the process, so this is one test in a program of its own.
 #include <gtest/gtest.h>
 

@@ -98,7 +98,7 @@ float sum_of(std::int64_t count, Term term) {
   return total;
 }
 
-// Return four elements, or one, from a pointer on.
+// Return the four elements that begin at `from`, or the one element there.
 Four at(const float* from, Four /*four*/) { return load(from); }
 float at(const float* from, float /*one*/) { return *from; }
 
@@ -125,7 +125,7 @@ struct Task {
   void spread(std::int64_t channel) const;
 
   // Calls body(first image, images, first element of a plane, elements) for each block of a
-  // channel. A block is planes of several images or a part of one plane.
+  // channel. A block consists of planes of several images or of a part of one plane.
   template <typename Body>
   void each_block(Body body) const {
     const std::int64_t together = std::max<std::int64_t>(1, kBlock / planes.inner);

@@ -25,7 +25,7 @@ using Four = Lanes<float>;
 using FourPlaces = LanesOf<float>::Bits;
 static_assert(sizeof(FourPlaces) == sizeof(Four));
 
-// Loads elements 0, 1, 2, 3 or 0, 2, 4, 6, and reads nothing after them.
+// Loads elements 0, 1, 2, 3 (stride 1) or 0, 2, 4, 6 (stride 2). Reads no element after them.
 template <int stride>
 Four four(const float* from) {
   static_assert(stride == 1 || stride == 2);

@@ -1,7 +1,7 @@
 // Loops for pooling of float32 and its gradients (ops/pooling.h). Rows of results are computed side
-// by side, and gradients are scattered instead of gathered. The bits are those of the kernel's
-// body, because the same elements are added in the same order. One caller at a time; many planes
-// are divided among the thread pool's threads.
+// by side, and gradients are scattered instead of gathered. The results have the same bits as those
+// of the kernel's body, because the same elements are added in the same order. One caller at a
+// time; many planes are divided among the thread pool's threads.
 #pragma once
 
 #include <optional>
