@@ -86,7 +86,7 @@ step_array_core_host_test() {
   suite_in "--host chromium --backend webgpu --hooks" "${host_dependent[@]}" array-core/samples
 }
 
-# Tests faults of the device on both hosts.
+# Tests faults of the device in Node and in Chromium.
 step_array_core_faults_test() {
   local host
   for host in node chromium; do

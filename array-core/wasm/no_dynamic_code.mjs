@@ -1,6 +1,6 @@
 // Checks that array-core never makes code from text at run time, so that it runs under a policy without 'unsafe-eval'.
-// The module may not import a function that does this, the folder may not contain a script of Emscripten, and the
-// loader's sources may not do it either.
+// The module must not import a function that makes code, the folder must not contain a script of Emscripten, and the
+// loader's sources must not make code either.
 //   node no_dynamic_code.mjs FOLDER
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -71,7 +71,8 @@ TEST(Choose, TheNextTilesAreFetchedEarlyWhereThereAreMany) {
   EXPECT_TRUE(choose(square(8192, 8192, 8192), kLarge).variant.prefetch);
   EXPECT_FALSE(choose(square(2048, 2048, 2048), kLarge).variant.prefetch);
   EXPECT_FALSE(choose(square(4096, 4096, 4096), kPhone).variant.prefetch);
-  // A requested tile changes nothing but the tile.
+  // Here the tuning requests a tile, but no prefetch. So there is none, although the usual choice
+  // for this problem has one.
   EXPECT_FALSE(choose(square(4096, 4096, 4096), kLarge, {.tile = 1}).variant.prefetch);
 }
 
@@ -103,7 +104,8 @@ Problem window(std::int64_t images, std::int64_t channels, std::int64_t results,
   return problem;
 }
 
-// Returns the gradient of this convolution's weights: columns and terms are exchanged.
+// Returns the problem of the gradient of this convolution's weights. Columns and terms are
+// exchanged.
 Problem weights_gradient(std::int64_t images, std::int64_t channels, std::int64_t results,
                          std::int64_t height, std::int64_t width) {
   Problem problem = window(images, channels, results, height, width);

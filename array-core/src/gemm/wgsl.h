@@ -36,7 +36,7 @@ Result<std::string> generate(const Variant& variant, const Stages& stages);
 Result<std::string> generate_join(int window_axes, const Stages& stages);
 
 // Returns the uniform words; workgroup 0 along z computes element `first` of the batch. REQUIRES:
-// <= kBatchAxes axes.
+// the batch has at most kBatchAxes axes.
 std::vector<std::uint32_t> uniform_words(const Problem& problem, const Choice& choice,
                                          std::uint32_t first, const Stages& stages);
 

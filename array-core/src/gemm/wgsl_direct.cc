@@ -15,7 +15,7 @@ struct Lines {
   std::string term_stride;
   std::string most;
   std::string first;  // the first line of the block
-  // If true, the prologue is applied here. In a window it is applied when elements are fetched.
+  // If true, the prologue is applied here. If b is read through a window, it is applied there.
   bool prologue = false;
 
   std::string places() const {

@@ -43,8 +43,8 @@ inline bool is_window(Load load) { return load == Load::window || load == Load::
 std::string window_out_text(int axes);
 // Returns the text of these functions: `a_of(term)`; `column_of(column)` and `term_of(term)`, with
 // their structs `Column` and `Term`; `window(at, column, term)`, which returns b's element or 0;
-// and `window4`, which returns four columns at a term. If the window is read along terms, the term
-// of `window4` is already a Term.
+// and `window4`, which returns the elements of four columns at a term. If the window is read along
+// terms, `window4` takes a Term instead of the term's number.
 std::string window_text(const Variant& variant, bool prologue);
 
 // Returns the text of `put(at, row, column, sums)`, which writes four columns of a row to the

@@ -22,7 +22,7 @@ struct Side {
   std::string most;   // the number of lines of the matrix
   std::string first;  // the first line of the tile
   std::string lane;   // the invocation's position along the lines
-  // If true, the prologue is applied here. In a window it is applied when elements are fetched.
+  // If true, the prologue is applied here. If b is read through a window, it is applied there.
   bool prologue = false;
   bool by_term = false;  // for `a`: it is read at the same Term as `b`
 

@@ -10,8 +10,8 @@ namespace arraycore::gemm {
 
 inline constexpr int kWindowAxes = 3;
 
-// One axis of space. At column `c` and term `t` the window reads b's element `c * column_step + t *
-// term_step + origin`, which is 0 outside [0, extent).
+// One spatial axis. At column `c` and term `t` the window reads the element of `b` at position `c *
+// column_step + t * term_step + origin`, or 0 if the position is outside [0, extent).
 struct WindowAxis {
   std::int64_t columns = 1;
   std::int64_t terms = 1;

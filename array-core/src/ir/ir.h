@@ -111,8 +111,8 @@ enum class Op : std::uint8_t {
   real,
   imag,  // complex -> its real type
   conj,
-  // The operand as memory would hold it. A device may not combine the operation that makes it with
-  // one that reads it, so both round their results as in separate kernels.
+  // The operand as memory would hold it. A device must not combine the operation that computes the
+  // operand with one that reads this result. So both round their results as in separate kernels.
   stored,
   // ---- two operands
   add,

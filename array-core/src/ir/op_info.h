@@ -32,8 +32,8 @@ struct OpInfo {
   std::string_view name;
   Shape shape;
   std::uint8_t
-      // The allowed types as bits: the operands' if they differ from the result's, else the
-      // result's.
+      // The allowed types, as bits: those of the operands if they differ from the result's type,
+      // otherwise those of the result.
       kinds;
 };
 

@@ -2,7 +2,6 @@
 // and the blocked CPU interpreter share this definition. Pure; any thread.
 //
 // The element types are bool, the sized integers, Half, float, double, Complex<float> and
-// The element types are bool, the sized integers, Half, float, double, Complex<float> and
 // Complex<double>. Half computes in float and rounds each result. For + - * / sqrt this gives the
 // half that is nearest to the exact result, because a float has more than twice as many digits.
 #pragma once
@@ -405,7 +404,8 @@ T unary(T x) {
     if constexpr (op == Op::round) return std::round(x);
     if constexpr (op == Op::erf) return std::erf(x);
     if constexpr (op == Op::erfc) return std::erfc(x);
-    // Functions that the C library lacks, or that write to a global there, are computed in double.
+    // Functions that the C library lacks, or that set a global variable there (lgamma), are
+    // computed in double.
     const auto wide = static_cast<double>(x);
     if constexpr (op == Op::erfinv) return static_cast<T>(special::erfinv(wide));
     if constexpr (op == Op::erfcinv) return static_cast<T>(special::erfcinv(wide));

@@ -204,8 +204,8 @@ class Verifier {
 
   // ---- context
   //
-  // Visits every expression that statement `where` evaluates. Checks that its locals belong to the
-  // body or function, and that parameters are used where they may be.
+  // Visits every expression that statement `where` evaluates. Checks that the expressions' locals
+  // belong to the statement's body or function, and that parameters are used only where allowed.
   void in_context(Id root, const std::string& where, bool may_be_void) {
     if (root >= k_.exprs.size()) return fail(where + " evaluates an expression that is not there");
     if (context_mark_.size() != k_.exprs.size()) context_mark_.assign(k_.exprs.size(), 0);

@@ -5,11 +5,11 @@
 //
 // A small region is a slot of a heap, a buffer that many regions share. A larger region has a
 // buffer of its own, rounded up to a size class below kExactBytes. Empty buffers and heaps are kept
-// for the next allocation, because a training step frees all its memory and needs it again. They
-// may have `kept_bytes` bytes, and more while all buffers together have at most 1.25 times the most
-// bytes that were in use at once. If an empty buffer exceeds the limit, the older kept buffers are
-// destroyed instead of it, because another program may have needed them. If the budget needs
-// memory, all kept buffers are destroyed (trim).
+// for the next allocation, because a training step frees all its memory and needs it again. Kept
+// memory has at most `kept_bytes` bytes, or more as long as all buffers, kept or in use, have at
+// most 1.25 times the largest number of bytes that was in use at once. If one more empty buffer
+// would exceed this limit, it is kept and the older ones are destroyed, because they may come from
+// an earlier program. If the budget needs memory, all kept buffers are destroyed (trim).
 #pragma once
 
 #include <array>
@@ -70,9 +70,10 @@ class Pool {
   Result<Region> allocate(std::int64_t bytes);
   // REQUIRES: `region` came from allocate() since the last forget() and was not freed.
   void free(const Region& region);
-  // Between hold() and let_go(), allocate() prefers regions of the right size from the shelf, and
-  // free() returns regions that were allocated in that time to the shelf. So the same commands,
-  // issued again, use the same regions. Regions on the shelf count as in use until clear_shelf().
+  // A shelf keeps the regions that are allocated between hold() and let_go(). In that time, free()
+  // returns these regions to the shelf, and allocate() prefers a region of the right size from it.
+  // So the same commands, issued again, use the same regions. Regions on the shelf count as in use
+  // until clear_shelf().
   void hold(Shelf& shelf) { shelf_ = &shelf; }
   void let_go() { shelf_ = nullptr; }
   void clear_shelf(Shelf& shelf);

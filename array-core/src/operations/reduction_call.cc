@@ -67,8 +67,8 @@ View part_of(const View& view, int axis, std::int64_t begin, std::int64_t end) {
   return part;
 }
 
-// Returns how many positions on axis `first` of a row one launch takes: as many as combine at most
-// `steps` elements, but at least 1.
+// Returns how many positions on axis `first` of a row one launch combines, so that these positions
+// have at most `steps` elements. Returns at least 1.
 std::int64_t extent_of_a_launch(const View& rows, int first, std::int64_t steps) {
   std::int64_t inner = 1;
   for (int axis = first + 1; axis < rows.ndim(); ++axis) inner *= rows.shape[axis];
@@ -352,7 +352,7 @@ Status ReductionCalls::accumulate_in_order(ReductionSpec spec, const AccumulateC
     Array so_far{totals.dtype, written, totals.storage};
     std::vector<Operand> operands{{&x, {}}};
     if (spec.carried) {
-      // The totals that the last launch has reached.
+      // The totals of the rows after the last launch.
       so_far.view = part_of(written, last, begin - 1, begin);
       so_far.view.shape.resize(last);
       so_far.view.strides.resize(last);

@@ -20,8 +20,8 @@ struct Reader {
 
 void store(Builder& k, ParamRef out, Value value) { k.store(out, k.convert(out.type, value)); }
 
-// Combines two parts, one of which may have no elements. The second one's weight is its share of
-// them.
+// Combines the statistics of two parts. One part may have no elements. The weight of the second
+// part is its share of all elements.
 Values joined(Builder& k, const Values& a, const Values& b) {
   const Value count = a[0] + b[0];
   const Value share = k.select(count > 0.0, b[0] / count, k.constant(count.type, 0));

@@ -24,12 +24,13 @@ struct NormalizationTypes {
 DType computed_in(const NormalizationTypes& types);
 
 // Makes a reduction. Parameters: x, eps, mean, and inv_std = 1 / sqrt(variance + eps); the last two
-// are written. With `running` there follow kept, fresh and fresh_unbiased (scalars), and
-// running_mean and running_var of that dtype, which become old * kept + mean * fresh and old * kept
-// + variance * fresh_unbiased. Scalars have the computed dtype.
+// are written. If `running` is given, the scalars kept, fresh and fresh_unbiased follow, and then
+// running_mean and running_var of the dtype `running`. These become old * kept + mean * fresh and
+// old * kept + variance * fresh_unbiased. Scalars have the computed dtype.
 ir::Kernel make_moments_kernel(const NormalizationTypes& types, std::optional<DType> running);
 
-// Makes a kernel of: x, mean, inv_std, gamma, beta, y = gamma * (x - mean) * inv_std + beta.
+// Makes an elementwise kernel. Parameters: x, mean, inv_std, gamma, beta, y = gamma * (x - mean) *
+// inv_std + beta.
 ir::Kernel make_normalize_kernel(const NormalizationTypes& types);
 
 // Makes a reduction. Parameters: gy, x, mean, inv_std, gbeta = sum of gy, ggamma = sum of gy *

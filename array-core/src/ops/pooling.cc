@@ -99,7 +99,8 @@ void each_of_window(Builder& k, const Axes& axes, const Coordinates& result,
   });
 }
 
-// Runs the body for each result whose window contains an element, with its position there.
+// Runs the body for each result whose window contains the element at `data`. `tap` is the element's
+// position in that window.
 void each_result(Builder& k, const Axes& axes, const Coordinates& data,
                  const std::function<void(const Coordinates&, Value tap)>& body) {
   Coordinates first, end, moved;

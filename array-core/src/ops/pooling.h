@@ -1,4 +1,4 @@
-// The kernels of pooling over windows of one to three axes of space, and of its gradients. They
+// The kernels of pooling over windows with one to three spatial axes, and of its gradients. They
 // only gather: each element reads the elements from which it is computed. Pure; any thread.
 //
 // Data are (planes..., depth, height, width) in C order; missing axes have one element. A window's
@@ -25,7 +25,8 @@ ir::Kernel make_max_pool_kernel(DType dtype);
 // Makes a kernel. Parameters: gy, places (raw), numbers, gx = the sum of gy over the windows in
 // which the element was the largest.
 ir::Kernel make_max_pool_gradient_kernel(DType dtype);
-// Makes a kernel. Parameters: x (raw), numbers, share (of pooled_in()), y = sum times share.
+// Makes a kernel. Parameters: x (raw), numbers, share (of the dtype pooled_in()), y = the sum of
+// the window's elements times share.
 ir::Kernel make_mean_pool_kernel(DType dtype);
 // Makes a kernel. Parameters: gy (raw), numbers, share, gx = share times the sum of gy over the
 // windows that contain the element.

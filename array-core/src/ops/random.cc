@@ -120,7 +120,7 @@ Value Drawing::positive(int first) {
 }
 
 // Returns an exponentially distributed number above 0, so that gumbel may take its logarithm. If
-// `positive` rounds to 1, the number just below 1 is used.
+// positive() returns 1, the number just below 1 is used instead.
 Value Drawing::exponential(int first) {
   const Value below_one = number(wide() ? 1 - 0x1p-53 : 1 - 0x1p-24);
   return -b_.apply(Op::log, {b_.apply(Op::minimum, {positive(first), below_one})});

@@ -29,8 +29,8 @@ enum class Distribution : std::uint8_t {
   // a + an integer below b, 0 < b <= 2^32. The probability of an integer has an absolute error of
   // at most 2^-64, and a relative error of at most 2^-32.
   integers,
-  // The same as `integers` for any b > 0 of 64 bits, and b = 0 for all 2^64. It has no bias, except
-  // that for 2^-64 of the elements all 64 draws are refused, and they take a remainder.
+  // The same as `integers` for any b > 0 of 64 bits; b = 0 stands for 2^64. It has no bias, except
+  // for the share 2^-64 of the elements whose 64 draws are all refused: they take a remainder.
   integers_wide,
   bernoulli,  // 1 with probability a 2^-32, where 0 <= a <= 2^32
   binomial,   // the number of ones in b draws, each with probability a 2^-32

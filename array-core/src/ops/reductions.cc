@@ -143,8 +143,9 @@ Result<DType> fold_dtype(const UFunc& ufunc, DType array, std::optional<DType> o
       if (dtype && result != *dtype) break;
       return result;
     }
-    // If the loop's result is a float (a quotient of integers), a loop for floats is searched next.
-    // Comparisons give bools, for which no further loop is searched.
+    // If the loop's result has another type than its operands (a quotient of integers is a float),
+    // the next step searches a loop for operands of that type. It does not do so for bools, which
+    // comparisons give.
     if (result == DType::boolean) break;
     operands[0].dtype = operands[1].dtype = result;
   }

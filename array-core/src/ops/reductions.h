@@ -98,10 +98,10 @@ struct ReductionSpec {
 // Returns the dtype in which values are computed: float32 for float16.
 DType computed_in(DType loop);
 
-// Makes a reduction. Its parameters are x; mean (for variance, of the computed type); where;
-// initial (of `loop`); count (for mean and variance, of the computed type's real one: the elements
-// of a row); less (for variance, NumPy's ddof, of the same type); then y. REQUIRES: the ufunc is
-// by_tree.
+// Makes a reduction. Its parameters, as far as the spec needs them, are in this order: x; mean (for
+// variance; of the computed type); where; initial (of `loop`); count (for mean and variance: the
+// number of elements of a row, as a real number of the computed precision); less (for variance:
+// NumPy's ddof, of the type of count); y. REQUIRES: the ufunc is by_tree.
 ir::Kernel make_reduction_kernel(const ReductionSpec& spec);
 
 // Makes a fold that gives every intermediate total along the reduced axes. Parameters: x, y.

@@ -15,17 +15,17 @@ namespace arraycore::ops {
 // Returns the dtype of keys: int32, or int64 for 64-bit elements. REQUIRES: on_gpu(dtype).
 DType sort_key(DType dtype);
 
-// Makes the kernel that computes keys. Parameters: source (in), keys and places (out; int32,
-// counted along axis 1). REQUIRES: on_gpu(dtype).
+// Makes the kernel that computes keys. Parameters: source (in), keys (out), places (out; int32
+// positions along axis 1). REQUIRES: on_gpu(dtype).
 ir::Kernel encode_kernel(DType dtype);
 
-// Makes one step of the sort, over a loop of rows x (length - distance). Parameters: keys and
-// places (raw, in place), then the step's numbers and the rows' length as int32 scalars. `key` is
-// int32 or int64.
+// Makes the kernel of one step of the sort, over a loop of rows x (length - distance). Parameters:
+// keys and places (raw, changed in place), then bit, wanted, distance and the rows' length as int32
+// scalars. `key` is int32 or int64.
 ir::Kernel exchange_kernel(DType key);
 
-// Makes a kernel of: source (raw, two axes), places (in), target (out), where target[r, i] =
-// source[r, places[r, i]].
+// Makes a kernel. Parameters: source (raw, two axes), places (in), target (out), which becomes
+// target[r, i] = source[r, places[r, i]].
 ir::Kernel gather_kernel(DType dtype);
 
 // A step compares element i with element i + distance where (i & bit) == wanted.

@@ -129,7 +129,7 @@ Act step(Drain& drain, Words& words) {
     case Step::notify:
       drain.step = drain.closing ? Step::finished : Step::look_request;
       return Act::notify_issuer;
-    // An error that came after the issuer emptied the slot no longer matters, so it is removed.
+    // A reset forgets all errors. One may have come since the issuer last emptied the error slot.
     case Step::forget_error:
       words.store(Word::error_full, 0);
       drain.step = Step::reset;

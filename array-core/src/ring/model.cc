@@ -86,7 +86,8 @@ void Explorer::end_script_step(World& w) {
     case Outcome::device_lost:
     case Outcome::executor_gone:
     case Outcome::timed_out:
-      // The script ends if it was closing the ring, or if a reset failed.
+      // After a failed close or a failed reset, the script ends. After any other failure, the
+      // issuer resets the ring.
       if (what == Do::close ||
           (w.resetting && (outcome != Outcome::device_lost || w.reopen_failed)))
         w.over = true;

@@ -3,7 +3,7 @@
 // Kernels do nothing unless `kernel` is set.
 //
 // It either runs on a thread of its own (run()) or is pumped on the issuer's thread (pump(),
-// PumpHost). Only that one thread uses it; the faults are configured before.
+// PumpHost). Only that one thread uses it; a test configures the faults before it starts.
 #pragma once
 
 #include <atomic>

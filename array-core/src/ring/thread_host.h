@@ -20,8 +20,8 @@ class ThreadHost : public Host {
     return changed ? WaitResult::woken : WaitResult::timed_out;
   }
   void wake(std::atomic<std::uint32_t>& /*word*/) override {
-    // Taking the lock waits for a thread that has checked the word but does not sleep yet. So it
-    // does not miss the wake-up.
+    // A waiting thread may have checked the word but not begun to sleep. It holds the lock until it
+    // sleeps, so taking the lock here ensures that it does not miss the wake-up.
     {
       const std::lock_guard lock(mutex_);
     }

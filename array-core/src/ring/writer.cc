@@ -310,7 +310,8 @@ Error Writer::failure(Outcome outcome) {
   fault_ = {};
   Error error = reason(outcome);
   if (operations_ == nullptr) return error;
-  // The error of a command names the command's operation; any other failure the newest operation.
+  // The error of a command names the command's operation. Any other failure names the newest
+  // operation.
   const std::uint32_t tag = outcome == Outcome::error ? fault_.tag : newest_tag_;
   const std::string operation = tag != 0 ? operations_->name_of(tag) : std::string();
   if (!operation.empty()) error.message = operation + ": " + error.message;

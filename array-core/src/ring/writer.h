@@ -108,7 +108,7 @@ class Writer {
   Status dispatch(const Dispatch& dispatch);
   Status read(BufferId id, std::uint32_t offset, Address to, std::uint32_t bytes);
   // Appends commands that tap() kept, beginning at word `from`, which is the first word of a
-  // command. Afterwards `from` is the position where it stopped: the end, or that of an error.
+  // command. Afterwards `from` is the position of the command that failed, or the end.
   Status append_block(std::span<const std::uint32_t> commands, std::size_t& from);
   // From now on, keeps a copy of every command that can be issued again unchanged (dispatch, copy,
   // fill, upload_inline). nullptr stops this.

@@ -24,8 +24,9 @@ class Batching {
   Batching(const Batching&) = delete;
   Batching& operator=(const Batching&) = delete;
 
-  // Lets the launch wait. Returns false, without any effect, if it must be made at once. REQUIRES:
-  // callers hold the arrays that it writes; no operation that computes its operands still waits.
+  // Lets the launch wait. Returns false, without any effect, if the launch must be made at once.
+  // REQUIRES: callers hold the arrays that the launch writes; no operation of a group (fusion.h)
+  // that computes its operands still waits.
   Result<bool> take(const KernelCall& call);
   // Launches everything that waits. The order is such that each launch reads the right values. On
   // errors it returns the first one and still launches the others. If Ctrl-C comes while the device
@@ -37,7 +38,7 @@ class Batching {
   // before_write() also if one reads it. Call them before the array is read or written.
   Status before_read(const Array& array);
   Status before_write(const Array& array);
-  // Calls before_read() or before_write() for all arrays of a launch. Must be called before it.
+  // Calls before_read() or before_write() for all arrays of a launch. Call it before the launch.
   Status before(const KernelCall& call);
 
  private:

@@ -343,7 +343,7 @@ Status Fusion::reclaim() {
   return Done{};
 }
 
-// Returns the node's result as an array. REQUIRES: it has memory.
+// Returns the node's result as an array. REQUIRES: the result has memory.
 Array Fusion::array_of(const Group& group, std::uint32_t node) const {
   const Node& own = group.nodes[node];
   const Dims shape = own.ends ? without_reduced(group.loop, own.reduced) : group.loop;
@@ -435,7 +435,7 @@ std::size_t Fusion::arrays_of(const Group& group, std::span<const std::uint32_t>
   return count;
 }
 
-// Makes as few launches as possible with no more arrays than a device can bind.
+// Makes as few launches as possible, each with no more arrays than a device can bind.
 Status Fusion::flush_elements(Group& group, const std::vector<std::uint32_t>& nodes,
                               std::vector<bool> stored, const KernelCall* last) {
   std::span<const std::uint32_t> rest = nodes;
@@ -463,8 +463,9 @@ Status Fusion::flush_elements(Group& group, const std::vector<std::uint32_t>& no
   return last != nullptr ? launcher_.launch_now(*last) : Done{};
 }
 
-// The order of additions on the CPU depends on the operands' layout. So a reduction includes its
-// operands' operations only if it then adds in the same order as from memory.
+// The order of additions on the CPU depends on the operands' layout. So a reduction is fused with
+// the operations that compute its operands only if it then adds in the same order as it would if it
+// read the operands from memory.
 bool Fusion::same_order(const Group& group, std::span<const std::uint32_t> nodes,
                         const Node& end) const {
   int row = -1;  // the innermost axis that stays, and the innermost reduced one
@@ -506,7 +507,8 @@ bool Fusion::same_order(const Group& group, std::span<const std::uint32_t> nodes
   return (rows < inners) == from_memory;
 }
 
-// Launches the reduction together with the operations that it reads. Returns false if it cannot.
+// Launches the reduction together with the operations that it reads. Returns false, without a
+// launch, if one kernel cannot compute them all.
 Result<bool> Fusion::flush_as_one(Group& group, const std::vector<std::uint32_t>& nodes,
                                   std::uint32_t end) {
   std::vector<std::uint32_t> all = nodes;

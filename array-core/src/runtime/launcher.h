@@ -71,9 +71,9 @@ class Launcher {
   // Returns a new C-ordered array with a storage of its own and undefined content. Error: memory,
   // "over_budget"; value, "array_too_big".
   Result<Array> allocate(DType dtype, const Dims& shape);
-  // Checks that `bytes` more bytes fit the budget; `use` says in the message for what. Before it
-  // fails, it launches the waiting operations, which may free memory. Error: memory,
-  // "over_budget".
+  // Checks that `bytes` more bytes fit the budget. If they do not, it first launches the waiting
+  // operations, which may free memory. Error: memory, "over_budget"; `use` says in its message what
+  // the bytes are for.
   Status check_budget(std::int64_t bytes, std::string_view use);
   // Writes all elements. `elements` has them in C order. REQUIRES: the array is new from
   // allocate().
@@ -108,8 +108,8 @@ class Launcher {
   // `out` is C-ordered and overlaps no operand.
   Status multiply(const Array& a, const Array& b, const Array& out);
   // Computes the product `problem`, whose matrices are in the three arrays' storages, with the back
-  // end's own kernel only. Error: not_implemented, before anything has happened. REQUIRES: as
-  // Backend::launch_gemm; each array is on the back end of its dtype.
+  // end's own kernel only. Error: not_implemented, before anything has happened. REQUIRES: what
+  // Backend::launch_gemm requires; each array is on the back end of its dtype.
   Status multiply(const gemm::Problem& problem, const Array& a, const Array& b, const Array& out,
                   const ProductStages& stages = {});
 

@@ -1,4 +1,5 @@
-// Tests where arrays are and operations run, what is copied, and writes that overlap reads.
+// Tests where arrays are stored, where operations run, what is copied, and writes that overlap
+// reads.
 #include "runtime/launcher.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// A device for tests: the CPU back end as a device. It counts what is sent to it, and refuses what
-// a test configures. One thread.
+// A device for tests that computes with the CPU back end. It counts what is sent to it, and refuses
+// what a test configures. One thread.
 #pragma once
 
 #include <algorithm>

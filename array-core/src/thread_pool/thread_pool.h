@@ -19,9 +19,9 @@ namespace arraycore {
 
 class ThreadPool {
  public:
-  // Computes one part. It runs on any thread, while other parts run on other threads, so no part
-  // may write what another part reads or writes. It allocates nothing. `thread` is 0 for the caller
-  // and the helper's number for a helper; at any time each number runs at most one part.
+  // Computes one part. It runs on any thread, while other parts run on other threads, so a part
+  // must not write what another part reads or writes. It allocates nothing. `thread` is 0 for the
+  // caller and the helper's number for a helper; at any time each number runs at most one part.
   using Part = void (*)(void* task, std::int64_t part, int thread);
 
   static constexpr int kMaxThreads = 16;
@@ -30,7 +30,7 @@ class ThreadPool {
   int threads() const { return 1 + helpers_.load(std::memory_order_acquire); }
 
   // Runs the parts 0 to parts - 1 on the threads 0 to threads - 1. Helpers with larger numbers get
-  // none. One caller at a time; a part may not run a task itself. Returns false if a helper took a
+  // none. One caller at a time; a part must not call run(). Returns false if a helper took a
   // part and did not finish it within `kPatienceMs`. Then the result is incomplete, and the pool
   // has no helpers any more. REQUIRES: 0 <= parts < 2^31.
   bool run(Part part, void* task, std::int64_t parts, int threads);

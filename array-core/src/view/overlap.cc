@@ -25,7 +25,8 @@ enum class Answer : std::uint8_t { no, yes, gave_up };
 
 class Equation {
  public:
-  // Adds the terms of a view's axes to the equation; with `sign` -1, to its other side.
+  // Adds one term for each axis of a view to the left side of the equation. `sign` is 1 for a, and
+  // -1 for b, whose terms are moved from the right side.
   void add(const View& view, std::int64_t sign) {
     for (int axis = 0; axis < view.ndim(); ++axis) {
       const std::int64_t last = view.shape[axis] - 1;
@@ -81,8 +82,9 @@ class Equation {
     std::int64_t low = 0;
     if (rest > beyond) low = (rest - beyond - 1) / term.coefficient + 1;
     const std::int64_t high = std::min(term.bound, rest / term.coefficient);
-    // A value of x is possible only if the other coefficients' divisor divides the rest. Such
-    // values are evenly spaced, so after the first one the search takes that step.
+    // What x leaves of the rest must be divisible by the greatest common divisor of the remaining
+    // coefficients. Values of x with this property are evenly spaced, so a loop seeks only
+    // the first one.
     const std::int64_t others = divisor_[i + 1];
     const std::int64_t step = others == 0 ? 1 : others / std::gcd(others, term.coefficient);
     std::int64_t x = low;
@@ -132,7 +134,8 @@ Overlap overlap(const View& a, std::size_t a_item_size, const View& b, std::size
   equation.add(b, -1);
   equation.add_bytes(a_item_size);
   equation.add_bytes(b_item_size);
-  // a's elements and bytes count up, b's count down. Reversing b's bytes adds their largest index.
+  // On the left side, b's byte has a negative sign. It is replaced by its distance from the last
+  // byte of the element, so the index of that byte is added on the right side.
   equation.add_target(b.offset - a.offset + static_cast<std::int64_t>(b_item_size) - 1);
   return equation.solve(max_work) == Answer::no ? Overlap::disjoint : Overlap::partial;
 }

@@ -166,7 +166,8 @@ Result<View> move_axes(const View& view, std::span<const std::int64_t> source,
   std::array<int, kMaxDims> from{};
   AxisSet moved;
   AxisSet taken;
-  // NumPy checks all sources first, then all destinations, then their number.
+  // As NumPy does, this checks all sources first, then all destinations, and then that there are as
+  // many of both.
   for (std::size_t i = 0; i < source.size(); ++i) {
     const auto axis = normalize_axis(source[i], view.ndim(), "source: ");
     if (!axis.ok()) return axis.error();

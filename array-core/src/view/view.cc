@@ -7,7 +7,8 @@
 namespace arraycore {
 namespace {
 
-// Returns whether each axis has exactly the stride that the faster axes cover. Extent 1 is ignored.
+// Returns whether the elements have no gaps between them: the stride of each axis is the item size
+// times the extents of all faster axes. Axes of extent 1 do not matter.
 bool is_contiguous(const View& view, std::size_t item_size, bool c_order) {
   auto expected = static_cast<std::int64_t>(item_size);
   bool dense = true;

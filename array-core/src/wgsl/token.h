@@ -21,8 +21,8 @@ struct Token {
   bool is(std::string_view other) const { return text == other; }
 };
 
-// Returns the tokens; the last one is `end`. It never fails: invalid characters become signs, which
-// the device's compiler reports. `text` must outlive the tokens.
+// Returns the tokens; the last one is `end`. It never fails: an invalid character becomes a token
+// of its own, which the device's compiler reports. `text` must outlive the tokens.
 std::vector<Token> tokens_of(std::string_view text);
 
 }  // namespace arraycore::wgsl

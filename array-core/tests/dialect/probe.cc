@@ -1,5 +1,5 @@
-// Gives Python tests the dialect's compiler and the reference interpreter (by ctypes), with plain
-// texts. It is not thread-safe: an answer is valid until the next call.
+// Gives Python tests the dialect's compiler and the reference interpreter by ctypes, with texts as
+// C strings. It is not thread-safe: an answer is valid until the next call.
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -50,10 +50,11 @@ extern "C" {
 
 const char* dialect_answer() { return answer.c_str(); }
 
-// The texts are in_params, out_params, operation or map_expr, name, preamble, loop_prep or
-// reduce_expr, after_loop or post_map_expr, identity, reduce_type. `types` are those of the inputs,
-// then of the outputs. Returns 0 if the kernel was compiled, verified and kept, with its print as
-// the answer; otherwise the ErrorKind.
+// Compiles a kernel. The texts of an elementwise kernel are in_params, out_params, operation, name,
+// preamble, loop_prep, after_loop; those of a reduction are in_params, out_params, map_expr, name,
+// preamble, reduce_expr, post_map_expr, identity, reduce_type. Returns 0 if the kernel was
+// compiled, verified and kept; the answer is then the printed kernel. Otherwise returns the
+// ErrorKind.
 int dialect_compile(int is_reduction, const char* const* texts, const char* in_types,
                     const char* out_types) {
   auto in = dialect::parse_params(texts[0]);

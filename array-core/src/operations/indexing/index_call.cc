@@ -78,7 +78,8 @@ Status IndexCalls::check_bounds(const Picking& picking, std::span<const KeyItem>
 
 Result<IndexCalls::Picks> IndexCalls::picks(const Picking& picking, std::span<const KeyItem> key,
                                             std::optional<std::int64_t> trues) {
-  // An array without axes counts as an integer. As in NumPy, its error comes before others.
+  // An index array without axes counts as an integer. As in NumPy, integers out of bounds are
+  // reported before other errors.
   TRY_DONE(check_bounds(picking, key, Indices::single));
   Picks picks;
   picks.unique = true;

@@ -44,7 +44,8 @@ struct Picking {
   int place = 0;   // the number of the result's kept axes before the indices' axes
 };
 
-// Interprets a key. Errors: those of basic_index; index, "mask_shape". REQUIRES: an array in it.
+// Interprets a key. Errors: those of basic_index; index, "mask_shape". REQUIRES: the key has an
+// array.
 Result<Picking> resolve_key(const View& view, std::span<const KeyItem> key);
 
 // Returns the common shape of arrays of indices. Error: index, "indices_do_not_broadcast".
@@ -54,8 +55,8 @@ Result<Dims> broadcast_indices(std::span<const Dims> shapes);
 // Error: index, "too_many_dimensions".
 Result<Dims> picked_shape(const Picking& picking, const Dims& indices);
 
-// Returns `result`, a view of the result, with its `indices` axes from `place` on moved to the
-// front.
+// Returns the view `result` with the axes [place, place + indices), which belong to the indices,
+// moved to the front.
 View indices_first(const View& result, int place, int indices);
 
 }  // namespace arraycore

@@ -46,8 +46,8 @@ std::optional<std::vector<std::string>> fields_of(std::string_view texts, std::s
   return fields;
 }
 
-// Broadcasts the loop's shape with the shape of one more array, or sets it if it is not decided
-// yet.
+// Broadcasts the loop's shape with the shape of one more array. If the loop has no shape yet, it
+// gets the array's.
 Status broaden(Dims& loop, bool& decided, const Dims& shape) {
   if (!decided) {
     loop = shape;

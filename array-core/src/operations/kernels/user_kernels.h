@@ -42,7 +42,8 @@ class UserKernels {
   // "bad_call".
   Result<KernelNumber> add(KernelKind kind, std::string_view texts);
 
-  // Returns the kind of a kernel. Error: value, "unknown_kernel", for one of a closed library.
+  // Returns the kind of a kernel. Error: value, "unknown_kernel", if the number is of a library
+  // that is closed.
   Result<KernelKind> kind_of(KernelNumber kernel) const;
 
   // Each run() returns the outputs that the caller did not pass, in order. `out` has every output

@@ -78,8 +78,8 @@ std::int64_t product(const Dims& dims) {
 constexpr std::int64_t kWorthAProduct = 32;
 
 // Turns the product over all images into one product for each image, by an additional batch axis.
-// For windows of one element. REQUIRES: elements of space are consecutive in `b`; `out` is
-// C-ordered.
+// For windows of one element. REQUIRES: in `b`, the elements along the spatial axes are
+// consecutive; `out` is C-ordered.
 Problem by_image(Problem problem, std::int64_t images, std::int64_t terms, std::int64_t places) {
   problem.n = places;
   problem.k = terms;
@@ -396,7 +396,8 @@ Status Convolutions::run_data(const Array& gradient, const Array& weights, const
         by_image(problem, sizes.images, sizes.out_channels, product(sizes.out_space)), weights,
         source, out);
   }
-  // If a stride is larger than the window, some phases use no weight. Their elements are 0.
+  // A phase (run_phase) may use no weight, for example if a stride is larger than the window. Its
+  // elements stay 0.
   bool misses = false;
   for (int axis = 0; axis < sizes.axes(); ++axis) {
     const std::int64_t step = how.stride[axis] / std::gcd(how.stride[axis], how.dilation[axis]);
@@ -459,8 +460,8 @@ Status Convolutions::run_phase(const Array& gradient, const Array& weights, cons
   Array rows = weights;
   const ElementLayout a(weights);
   const auto item = static_cast<std::int64_t>(size_of(weights.dtype));
-  // The rows of channels are used in place if the window has one element. On a device, whose
-  // kernels read through windows, it is enough that the window's elements are consecutive.
+  // The weights are used in place if the window has one element and the channels are consecutive.
+  // On a device, whose kernels read through windows, any window of consecutive elements will do.
   const bool in_place = follow_each_other(kernel, 3, item) &&
                         (terms == 1 ? a.strides[1] == 1 : out.storage->backend().is_device());
   if (in_place) {

@@ -3,7 +3,7 @@
 // back end computes them. Used by Python's thread only.
 //
 // Data are (images, in_channels, space...), weights (out_channels, in_channels of a group,
-// window...), with one to three axes of space. An output channel depends on the channels of its
+// window...), with one to three spatial axes. An output channel depends on the channels of its
 // group only.
 #pragma once
 
@@ -15,7 +15,7 @@
 
 namespace arraycore {
 
-// The geometry of a convolution; each Dims has one number for each axis of space. `pad_before` and
+// The geometry of a convolution; each Dims has one number for each spatial axis. `pad_before` and
 // `pad_after` count the zeros around the data.
 struct ConvolutionGeometry {
   Dims stride;
@@ -45,15 +45,16 @@ class Convolutions {
   // "conv_geometry".
   Result<Array> forward(const Array& data, const Array& weights, const ConvolutionGeometry& how,
                         const ConvolutionExtras& extras = {});
-  // Returns activation(data x transposed weights + bias) of matrices (rows, terms) and (columns,
-  // terms). The bias has one element for each column. Error: as forward.
+  // Returns activation(data x transposed weights + bias). `data` is a matrix (rows, terms),
+  // `weights` a matrix (columns, terms), and the bias has one element for each column. Errors:
+  // those of forward().
   Result<Array> dense(const Array& data, const Array& weights, const Array* bias,
                       Activation activation);
-  // Returns the gradient of the data from that of the result. `space` has the extents of the data
-  // in space. REQUIRES, for all three functions: all operands have one dtype.
+  // Returns the gradient of the data from that of the result. `space` has the extents of the data's
+  // spatial axes. REQUIRES, for all these functions: all operands have one dtype.
   Result<Array> data_gradient(const Array& gradient, const Array& weights, const Dims& space,
                               const ConvolutionGeometry& how);
-  // Returns the gradient of the weights. `window` has the extents of the weights in space.
+  // Returns the gradient of the weights. `window` has the extents of the weights' spatial axes.
   Result<Array> weight_gradient(const Array& data, const Array& gradient, const Dims& window,
                                 const ConvolutionGeometry& how);
 
@@ -84,7 +85,7 @@ class Convolutions {
   // the same remainder modulo the strides.
   Status run_phase(const Array& gradient, const Array& weights, const Array& out,
                    const Sizes& sizes, const ConvolutionGeometry& how, const Dims& phase);
-  // Returns the array, or a copy if its elements of space are not consecutive.
+  // Returns the array, or a copy if its elements along the spatial axes are not consecutive.
   Result<Array> in_a_row(const Array& array);
   Result<Array> widened(const Array& array);
 

@@ -56,7 +56,7 @@ Result<KernelRef> Pooling::kernel(Which which, DType dtype) {
   return made;
 }
 
-// Checks sizes. `array` is the data, or an array with the same axes before those of space.
+// Checks sizes. `array` is the data, or an array with the same axes before the spatial axes.
 Result<Pooling::Sizes> Pooling::sizes(const Array& array, const Dims& space,
                                       const PoolGeometry& how) const {
   const int axes = how.window.size();

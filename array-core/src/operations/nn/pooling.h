@@ -1,4 +1,4 @@
-// Pooling of arrays over windows of one to three axes of space, and its gradients, in one launch
+// Pooling of arrays over windows with one to three spatial axes, and its gradients, in one launch
 // each. Used by Python's thread only.
 //
 // Data are (planes..., *space). The positions in a window are numbered in C order.
@@ -15,7 +15,7 @@
 
 namespace arraycore {
 
-// The windows of pooling. Each Dims has one number for each axis of space.
+// The windows of pooling. Each Dims has one number for each spatial axis.
 struct PoolGeometry {
   Dims window;
   Dims stride;

@@ -95,8 +95,9 @@ Result<StorageId> Capture::lend(std::size_t side, std::int64_t bytes) {
   return own_.back()->id();
 }
 
-// Replaces names by ids. Temporary storages of the step share the capture's own storages: after the
-// last use of one, the next temporary storage of the same size and back end uses its memory.
+// Replaces the tape's names of storages by ids. Temporary storages of the step share the capture's
+// own storages: after the last use of one, the next temporary storage of the same size and back end
+// uses its memory.
 Status Capture::place(const Tape& tape) {
   const auto temporary = [&](Name name) {
     return is_made(name) && !tape.made()[number_of(name)].alive;

@@ -4,9 +4,9 @@
 // scalars from the caller, are issued one by one in between. Used by Python's thread only.
 //
 // Storage from before the step, and storage that the step left alive, is pinned: it stays in place.
-// Storage that lived only during the step is replaced by the capture's own, which arrays share that
-// are never alive at the same time. A step may make new state from the last step's state. Then each
-// play begins by copying the new state over the old one.
+// Storage that lived only during the step is replaced by the capture's own. Arrays that are never
+// alive at the same time share that storage. A step may make new state from the last step's state.
+// Then each play begins by copying the new state over the old one.
 #pragma once
 
 #include <array>
@@ -56,8 +56,8 @@ class Capture {
   bool is_interrupted() const { return run_ != 0 || within_ != 0; }
   Status resume();
 
-  // Returns whether a launch has a scalar of these bits that plays do not replace. Without `dtype`
-  // it looks for 32 bits in the uniforms of raw kernels.
+  // Returns whether a launch has a scalar with this dtype and these bits that plays do not replace.
+  // Without `dtype`, it searches the uniforms of raw kernels for these 32 bits.
   bool keeps(std::optional<DType> dtype, std::uint64_t bits) const;
 
   std::uint32_t values() const { return values_; }

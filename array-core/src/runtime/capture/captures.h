@@ -23,7 +23,7 @@ class Launcher;
 
 namespace capture {
 
-// Takes the place of a value's index for a scalar that no value replaces.
+// In the `values` of build(): no value of a play replaces the scalar. build() refuses such scalars.
 inline constexpr std::uint32_t kNoValue = ~0U;
 
 class Captures {
@@ -66,9 +66,9 @@ class Captures {
   // Issues the remaining commands of a play that failed.
   Status resume(std::int32_t number);
   Result<const Capture*> get(std::int32_t number) const;
-  // Identifies the storage of an array, for a step that was just recorded. It returns 0 if that
-  // step made the storage, or if it has no memory; otherwise a number above 0 that is unique to the
-  // storage.
+  // Identifies the storage of an array, for a step that was just recorded. Returns 0 if that step
+  // made the storage, or if the storage has no memory; otherwise a number above 0 that no other
+  // storage has.
   std::int32_t origin(const Storage& storage) const;
   // Closes a capture, if it is open.
   void close(std::int32_t number) { captures_.erase(number); }

@@ -64,8 +64,8 @@ struct Command {
   Action action;  // its storages are Names on a tape, and ids where it runs
 };
 
-// Returns pointers to the storages of an action, in order, without a product's missing operands
-// (0). They are valid while the action is neither moved nor changed.
+// Returns pointers to the storages of an action, in order. Operands that a product does not have
+// (0) are left out. The pointers are valid while the action is neither moved nor changed.
 std::vector<StorageId*> storages_of(Action& action);
 
 class Tape {
@@ -92,7 +92,8 @@ class Tape {
   Tape(const Tape&) = delete;
   Tape& operator=(const Tape&) = delete;
 
-  // Adds a command that names storages by id. `serials` (by id - 1) tell reused ids apart.
+  // Adds a command that names storages by id. serials[id - 1] distinguishes the storage from
+  // earlier ones with the same id.
   void add(std::size_t side, const Operation* operation, Action action,
            std::span<const std::uint64_t> serials);
   void made(std::size_t side, StorageId id, std::int64_t bytes) {
