@@ -3,9 +3,9 @@
     python3 array-core/bench/cnn_losses.py --version 7.8.1 --where node_webgpu [--short]
     python3 array-core/bench/cnn_losses.py --version 7.8.1 --where node_webgpu --loop 10000
 
-``array-core/tests/chainer/train.py`` trains the three-layer CNN and an MLP on both. The script
-prints one flat JSON object. ``cnn_losses`` and ``mlp_losses`` are the largest relative differences
-of the first 20 losses, and ``cnn_step_dispatches`` and similar names are counts of the last step.
+``array-core/tests/chainer/train.py`` trains the three-layer CNN and an MLP in both places. The
+script prints one flat JSON object. ``cnn_losses`` and ``mlp_losses`` are the largest relative
+differences of the first 20 losses; ``cnn_step_dispatches`` and similar names count the last step.
 The exit code is 0 if the differences are at most ``BAR`` (``tests/chainer/places.py``). ``--loop``
 instead trains for many steps; ``cnn_loop_bytes_growth`` is by how many bytes memory grew after step
 50.

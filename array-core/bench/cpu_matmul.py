@@ -1,9 +1,9 @@
 """Compares the product of matrices in WebAssembly with the same source built natively for SSE.
 
-Runs ``array-core/python/bench/cpu_matmul.py`` in turns: in Node on the module of baseline SIMD, on
-``libarraycore.so``, which is built for the processor's baseline, and in Chromium on the modules of
-baseline and of relaxed SIMD. These runs use one thread, through the Python call. Each turn ends
-with a run on two threads in Chromium. Prints one flat JSON object.
+Runs ``array-core/python/bench/cpu_matmul.py`` in several turns. A turn has runs in Node on the
+module of baseline SIMD, on ``libarraycore.so``, which is built for the processor's baseline, and in
+Chromium on the modules of baseline and of relaxed SIMD. These runs use one thread, through the
+Python call. Each turn ends with a run on two threads in Chromium. Prints one flat JSON object.
 """
 
 from __future__ import annotations

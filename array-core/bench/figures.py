@@ -32,8 +32,8 @@ class Figure:
 
 @dataclass(frozen=True)
 class Command:
-    """A command that runs in a process of its own. ``python`` has options of ``./run python``. If
-    ``python`` is None, the command does not run in the worker runtime.
+    """A command that runs in a process of its own. ``python`` holds options of ``./run python``, or
+    None for a command that does not run in the worker runtime.
     """
 
     name: str

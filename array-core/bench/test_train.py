@@ -1,5 +1,5 @@
-"""Tests that a place that fails or computes wrong losses counts as missed in the training bench's
-report.
+"""Tests that the training bench's report counts a place (a host and a back end) as missed if it
+fails or computes wrong losses.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@
 Data and first weights come from NumPy's seeded stream, which is the same everywhere. The last line
 is one JSON object. For each batch size it has the first losses; the medians, over several runs
 without a read in between, of ``ms`` per step, ``issue_ms`` (the part that Python's thread takes)
-and ``images`` per second; ``device_ms`` by the device's own clock; and ``spent``, by how much
-counters grew in a step.
+and ``images`` per second; ``device_ms`` by the device's own clock; and ``spent``, the growth of
+counters in a step.
 """
 
 from __future__ import annotations

@@ -2,10 +2,10 @@
 
     ./run python --mount array-core/python array-core/samples/matmul.py [SIZE...]
 
-Both multiply the same float32 matrices in turns, and the best turn of each one counts. arraycore's
-turn ends when an element of the product has been read, because before that a device may still be
-computing. The error is that of the worst element, relative to the largest element of the exact
-product.
+They take turns with the same float32 matrices, and the fastest turn of each library counts.
+arraycore's turn ends when an element of the product has been read, because before that a device may
+still be computing. The error is that of the worst element, relative to the largest element of the
+exact product.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ def measure(where: str, version: str, models: list[str], seconds: float, rows: l
         line, env = (*given, *models), None
     else:
         place = "chromium_cpu" if where == "numpy" else where.removesuffix(CAPTURED)
-        # No loss of NumPy in the runtime is compared, because a step takes half a minute there.
+        # On NumPy in a browser a step takes half a minute, so no losses are computed there.
         more = ("--on", "numpy", "--losses", "0") if where == "numpy" else ("--on", "cupy")
         more += ("--captured",) if where.endswith(CAPTURED) else ()
         begin, env = command(place, version)

@@ -1,4 +1,6 @@
-"""Runs ``steps.py`` on a host and back end (``PLACES``); returns one JSON object per network."""
+"""Runs ``steps.py`` in a place, which is a host and a back end (``PLACES``). Returns one JSON
+object for each network.
+"""
 
 from __future__ import annotations
 

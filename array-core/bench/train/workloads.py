@@ -42,8 +42,8 @@ class Kind:
     batches : tuple of int
         The batch sizes of the table.
     items : int
-        How many items of the table's "items/s" one element of a batch has: 1, or the number of
-        characters that are predicted in a text.
+        How many items one element of a batch counts as in the table's column "items/s": 1, or the
+        number of characters that are predicted in a text.
     """
 
     make: Callable[[], Any]
@@ -54,7 +54,7 @@ class Kind:
 
 
 def images(side: int, channels: int, count: int, stream: Any) -> tuple[Any, Any]:
-    """Return noisy images of ten kinds, float32 of (count, channels, side, side), and labels."""
+    """Return noisy images of ten kinds, of shape (count, channels, side, side), and labels."""
     labels = stream.randint(0, 10, count, dtype=np.int32)
     kinds = stream.uniform(-1, 1, (10, channels, side, side))
     noise = stream.uniform(-1, 1, (count, channels, side, side))
@@ -62,7 +62,10 @@ def images(side: int, channels: int, count: int, stream: Any) -> tuple[Any, Any]
 
 
 def scenes(count: int, stream: Any) -> tuple[Any, Any]:
-    """Return squares of ten brightnesses on noise, (count, 1, 64, 64), and each pixel's kind."""
+    """Return images of squares on noise, of shape (count, 1, 64, 64), and each pixel's label.
+
+    The label is the brightness of the square, 1 to 10, or 0 for the noise around the squares.
+    """
     pictures = stream.uniform(-0.5, 0, (count, 1, 64, 64)).astype(np.float32)
     kinds = np.zeros((count, 64, 64), np.int32)
     places = stream.randint(0, 44, (count, 4, 2), dtype=np.int32)
@@ -76,8 +79,8 @@ def scenes(count: int, stream: Any) -> tuple[Any, Any]:
 
 
 def strips(count: int, stream: Any) -> tuple[Any, Any]:
-    """Return texts that follow a pattern: int32 of (count, 21), once as inputs and once as
-    labels.
+    """Return texts that follow a pattern, as int32 of shape (count, 21). The inputs and the labels
+    are the same texts.
     """
     first = stream.randint(0, 64, (count, 1), dtype=np.int32)
     text = (first + 7 * np.arange(21, dtype=np.int32)) % 64
@@ -206,5 +209,5 @@ class Work:
         return loss.array
 
     def step(self, number: int) -> Any:
-        """Train on one of the batches, in turns; return its loss as `train` does."""
+        """Train on batch ``number`` modulo `BATCHES`; return its loss as `train` does."""
         return self._run(*self.batches[number % BATCHES])

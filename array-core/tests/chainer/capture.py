@@ -50,7 +50,7 @@ class Network(chainer.Chain):
 
 
 class Recurrent(chainer.Chain):
-    """An LSTM that goes on from batch to batch."""
+    """An LSTM that keeps its state from batch to batch."""
 
     def __init__(self) -> None:
         super().__init__()

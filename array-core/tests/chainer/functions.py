@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "dialect"))
 
 
 def stand_in() -> ModuleType:
-    """Return a module that ``judge.py`` uses instead of ``stand_in.py``: ``cupy`` is arraycore."""
+    """Return a module that replaces ``stand_in.py`` for ``judge.py``: arraycore is ``cupy``."""
     module: Any = ModuleType("stand_in")
     module.install = arraycore.install_cupy
     module.ndarray = arraycore.ndarray

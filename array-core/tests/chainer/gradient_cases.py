@@ -29,7 +29,8 @@ IN_FLOAT32 = {
     "roi_average_align_2d", "roi_max_align_2d", "roi_pooling_2d",
 }  # fmt: skip
 
-#: Functions whose gradient leaves Chainer's graph, on NumPy too. They have no second gradient.
+#: Functions whose gradient is no part of Chainer's graph (also on NumPy), so they have no second
+#: gradient.
 ONCE = {"local_convolution_2d"}
 #: Functions that draw different random numbers on NumPy and on arraycore.
 RANDOM = {
@@ -291,7 +292,8 @@ CASES: dict[str, Case] = {
     "fixed_batch_renormalization": binary(
         "fixed_batch_renormalization", apart(5, 3), positive(3), apart(3), apart(3), positive(3)
     ),
-    # Chainer's gradients by the mean and the projection are wrong, so both are constants here.
+    # Chainer's gradients with respect to the mean and the projection are wrong. So both are
+    # constants here.
     "fixed_decorrelated_batch_normalization": (
         lambda F, x: F.fixed_decorrelated_batch_normalization(
             x, x.xp.full((2, 2), 0.3, x.dtype), x.xp.ones((2, 2, 2), x.dtype), groups=2

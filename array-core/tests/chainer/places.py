@@ -21,7 +21,7 @@ def wheel(version: str) -> Path:
     Raises
     ------
     FileNotFoundError
-        The runtime has not been gathered.
+        The wheel was not downloaded yet (``./run build`` does it).
     """
     path = CACHE / "wheels" / f"chainer-{version}-py3-none-any.whl"
     if not path.is_file():

@@ -146,8 +146,8 @@ def train(run: Run, steps: int, counters: Callable[[], dict[str, int]]) -> dict[
         loss = run.step(number)
         after = counters()
         # The loss is read at each early step, to compare runs. Later it is read at few steps only,
-        # because a read waits for the device. These include the steps at which memory is counted,
-        # so that no work is pending then.
+        # because a read waits for the device. Memory is counted after steps at which the loss is
+        # read, so that no work is pending then.
         if number < 20 or number in (SETTLED, steps - 1) or number % 500 == 0:
             losses.append(float(loss))
         del loss

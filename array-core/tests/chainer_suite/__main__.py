@@ -5,8 +5,9 @@
     ./run bench chainer-suite --place native_cpu              # minutes, all of it
     ./run bench chainer-suite --list                          # join the shards, write the list
 
-A run exits with 1 if a case fails that the list of its place, ``results/PLACE.json``, does not
-name. ``--list`` writes that list from the records, and the figures for ``./run report``.
+``results/PLACE.json`` lists the cases that are known to fail in a place. A run exits with 1 if
+another case fails. ``--list`` writes the list from the records, and the figures for
+``./run report``.
 
 The tests come from ``../shared/suites``, next to the checkout. If they are missing, the run says so
 and exits with 0. A case is recorded in ``build/chainer-suite`` as soon as it has ended. If an
@@ -41,7 +42,7 @@ PLACES = ("native_cpu", "node_cpu", "node_webgpu")
 WHEELS = ("pytest", "pluggy", "iniconfig", "packaging", "pygments")
 #: An interpreter that records nothing for this many seconds is ended.
 STILL_S = 900
-#: The shares of cases that each place must reach (:func:`.results.figures`).
+#: The share of cases that each figure must reach, in every place (:func:`.results.figures`).
 GOALS = {
     "gpu_passed": 0.98,
     "gpu_forward_on_device": 0.97,

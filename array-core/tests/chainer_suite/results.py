@@ -51,8 +51,8 @@ def passed_share(cases: Iterable[Mapping[str, Any]]) -> float:
 def figures(cases: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
     """Return counts of cases, and the figures that have goals.
 
-    ``gpu_passed`` is the share that passed of the cases which Chainer marks as a GPU's and whose
-    parameters name no 64-bit float. ``gpu_forward_on_device`` is the share of the same cases that
+    GPU cases are those that Chainer marks as such and whose parameters name no 64-bit float.
+    ``gpu_passed`` is the share of them that passed, and ``gpu_forward_on_device`` the share that
     needed no ``cpu_ops`` in the forward. ``cpu_passed`` is the share that passed of the cases
     without the mark.
     """

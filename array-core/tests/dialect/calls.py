@@ -33,7 +33,7 @@ def parameters(text: str) -> list[Parameter]:
 
 @dataclass
 class Call:
-    """A kernel's call. ``ins`` are arrays and scalars; if ``outs`` is empty, outputs are made."""
+    """A kernel's call. ``ins`` are arrays and scalars. Without ``outs``, the engine makes outputs."""
 
     kind: str  # "elementwise" or "reduction"
     texts: dict[str, str]

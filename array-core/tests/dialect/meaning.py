@@ -615,7 +615,7 @@ class Kernel:
         )
 
     def function(self, python: str, text: str, arguments: Sequence[str], more: Any = ()) -> None:
-        """Write the function ``python``, which runs statements and returns the outputs."""
+        """Write a function named by ``python``, which runs statements and returns the outputs."""
         reader = Reader(self.module, expand(text, self.macros), {**self.names, **dict(more)})
         outputs = "".join(f"p_{p.name}, " for p in self.parts)
         reader.ending = f"return ({outputs})"
@@ -627,7 +627,7 @@ class Kernel:
     def formula(
         self, python: str, text: str, arguments: Sequence[str], to: str, more: Any = ()
     ) -> None:
-        """Write the function ``python``, which returns an expression's value as dtype ``to``."""
+        """Write a function named by ``python``, which returns an expression's value as ``to``."""
         reader = Reader(self.module, expand(text, self.macros), {**self.names, **dict(more)})
         value = converted(reader.expression(), to)
         if reader.token:
@@ -671,7 +671,9 @@ def elementwise(texts: Mapping[str, str], bound: Mapping[str, str]) -> Callable[
 
 
 def reduction(texts: Mapping[str, str], bound: Mapping[str, str]) -> Callable[..., None]:
-    """Return the function ``run(loop, arguments, axes)`` of a reduction; outputs lack the axes."""
+    """Return the function ``run(loop, arguments, axes)`` of a reduction over these axes, which its
+    outputs do not have.
+    """
     kernel = Kernel(texts, bound)
     types = kernel.module.types
     to = types[texts.get("reduce_type") or kernel.outputs[0].dtype]

@@ -16,7 +16,8 @@ class ProbeEngine:
         letters = call.letters()
         shape = call.result_shape()
         outs = call.outs or [np.full(shape, UNWRITTEN, p.dtype(letters)) for p in call.outputs]
-        # The probe takes a reduction's outputs without the reduced axes; keepdims needs views.
+        # The probe takes a reduction's outputs without the reduced axes. If the call keeps these
+        # axes (keepdims), it gets views without them.
         kept = call.kept()
         written = [array.reshape(kept) for array in outs] if call.kind == "reduction" else outs
         mask = sum(1 << axis for axis in call.reduced())

@@ -76,7 +76,10 @@ class Sample:
         return sorted(set(every))
 
     def bindings(self, only: tuple[str, ...] = DTYPES) -> list[dict[str, str]]:
-        """Return a binding for each dtype; letters of ``INTEGERS`` get int32 instead of a float."""
+        """Return dictionaries that bind type letters to a dtype, one for each dtype of ``only``.
+
+        Letters in ``INTEGERS`` are bound to int32 instead of a float.
+        """
         integers = INTEGERS.get(self.call.name, "")
         found: list[dict[str, str]] = []
         for dtype in only:

@@ -64,8 +64,8 @@ class UFunc:
         return [f"{text[: self.operands]}->{text[self.operands :]}" for text in texts]
 
     def bound(self, loop: int, executor: str = "cpu") -> tuple[float, float]:
-        """Return a loop's allowed error in units in the last place, and the least number whose unit
-        is used.
+        """Return a loop's allowed error in units in the last place, and a floor. Results below the
+        floor may have the error that the floor itself may have.
         """
         out = (ctypes.c_float * 2)()
         library().probe_bound(self.id, loop, ["cpu", "gpu"].index(executor), out)

@@ -38,8 +38,9 @@ class Moved:
     bytes_down: int = 0
     cpu_ops: int = 0
     dispatches: int = 0
-    #: Bytes that were read to learn a size that depends on data: four for each mask on the device
-    #: in a key that reads, or that writes and has other indices too. ``a[key] += b`` does both.
+    #: Bytes that were read to learn a size that depends on data. A read through a key takes four
+    #: for each mask on the device; a write does so only if the key has other indices too. ``a[key]
+    #: += b`` is a read and a write.
     size_bytes: int = 0
 
     @classmethod
@@ -135,8 +136,9 @@ class Machine:
         self.arrays.append(array)
 
     def _key(self, words: Iterator[int], uses: str) -> tuple[tuple[Any, ...], int]:
-        """Decode a key; return it, and how many bytes its ``uses`` may read from the device.
-        ``uses`` is "r", "w" or "rw".
+        """Decode a key; return it, and how many bytes may be read from the device to learn sizes.
+
+        ``uses`` says whether the step reads through the key ("r"), writes ("w") or both ("rw").
         """
 
         def made(index: Any, host: bool) -> Any:

@@ -4,7 +4,7 @@ Results are compared bit for bit. If they differ on a device, the program is jud
 For each k, its first k steps run with fusion, and again with only the k-th step computed without
 fusion. Both runs compute the k-th step from the same operands, which hold the errors of the earlier
 steps. So its floats may differ by as much as its own operations may err. The results of a
-comparison, of ``floor`` or of a cast to integers may not differ.
+comparison, of ``floor`` or of a cast to integers must not differ.
 """
 
 from __future__ import annotations

@@ -66,8 +66,8 @@ class KeyMaker:
                 self._integers(words, items, common, extent)
                 axis += 1
             elif r < 0.92 and not (has_ellipsis and 0 in shape):
-                # After an ellipsis a mask may apply to another axis. NumPy (2.4) does not check it
-                # against an extent of 0.
+                # After an ellipsis, a mask may apply to other axes than those it was made for. If
+                # one of them has extent 0, NumPy (2.4) does not check the mask's extent.
                 axis += self._mask(words, items, shape[axis:])
             else:
                 # If there is an ellipsis, slices fill the axes that are left. Otherwise the

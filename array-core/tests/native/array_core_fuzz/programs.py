@@ -59,9 +59,10 @@ class DifferenceError(AssertionError):
 
 
 class Generator:
-    """Makes the program of a seed and runs it in NumPy; arrays have dtypes of ``dtypes``.
+    """Makes the program of a seed and runs it in NumPy.
 
-    ``keys`` adds steps that index by arrays, which the package can do and the probe cannot.
+    ``dtypes`` are the dtypes that arrays may have. ``keys`` adds steps that index by arrays, which
+    the package can do and the probe cannot.
     """
 
     def __init__(self, batch: Batch, dtypes: Sequence[int] = _ALL, keys: bool = False) -> None:
@@ -124,7 +125,7 @@ class Generator:
         return self._below(2 * ndim) - ndim if ndim else 0
 
     def _try(self, source: int, operation: Callable[[], Array], dtype: int = -1) -> None:
-        """Record the view of ``source`` that NumPy returns, or the kind of its error."""
+        """Do an operation in NumPy; record the view of ``source`` that it returns, or its error."""
         try:
             made = operation()
         except ValueError:  # AxisError is both this and IndexError

@@ -1,4 +1,4 @@
-"""Runs batches of programs on both sides and says where they first differ."""
+"""Runs batches of programs in NumPy and in array-core's C++, and says where they first differ."""
 
 from __future__ import annotations
 

@@ -280,7 +280,7 @@ def operators() -> Iterator[Case]:
                                detail="in place")  # fmt: skip
 
 
-#: A short run takes each 23rd case. It is a prime, so that operators, dtypes and forms take turns.
+#: A short run takes each 23rd case. 23 is a prime, so that operators, dtypes and forms take turns.
 _SELECTED = 23
 
 

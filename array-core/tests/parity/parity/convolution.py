@@ -1,7 +1,8 @@
 """Compares convolutions and their gradients with a direct sum in NumPy, in float64.
 
 The operands are random numbers. An element may differ from the exact sum by the rounding of every
-term and every partial sum: by (terms + 4) units of the sum of the terms' magnitudes.
+term and every partial sum. This is at most (terms + 4) units in the last place of the sum of the
+terms' magnitudes.
 """
 
 from __future__ import annotations
@@ -196,7 +197,7 @@ def _all() -> Iterator[Case]:
                            options={"geometry": geometry})  # fmt: skip
 
 
-#: A short run takes each 7th case. It is a prime, so that functions and dtypes take turns.
+#: A short run takes each 7th case. 7 is a prime, so that functions and dtypes take turns.
 _SELECTED = 7
 
 

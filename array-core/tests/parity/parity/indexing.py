@@ -18,7 +18,7 @@ Call = Callable[..., Any]
 _LAYOUTS = ("contiguous", "strided", "negative", "rows", "transposed", "box", "broadcast")
 _INTEGERS = "bBhHiIqQ"
 _REAL = "bBhHiIqQefd"
-#: A short run takes each 29th case. It is a prime, so that functions, dtypes, layouts take turns.
+#: A short run takes each 29th case. 29 is a prime, so that functions, dtypes, layouts take turns.
 _SELECTED = 29
 
 
@@ -161,7 +161,7 @@ def _update(name: str) -> Call:
 
 
 def _index_dtypes() -> Iterator[CallCase]:
-    """Yield cases of every dtype of indices, on axes within its range and on longer ones."""
+    """Yield cases of every dtype of indices, on axes within the dtype's range and longer axes."""
     for letter in _INTEGERS:
         for extent in (3, 200, 40_000):
             operand = (placed(np.arange(extent).astype("f"), "contiguous"),)

@@ -1,8 +1,8 @@
 """Judges results by the operation table's bounds, in units in the last place.
 
-A device may replace subnormal float32 operands and results with 0 (WGSL allows it); the CPU may
-not. All NaNs are equal. The sign of an exact zero counts, but not for ``maximum`` and similar
-functions, where NumPy leaves it open too.
+A device may replace subnormal float32 operands and results with 0 (WGSL allows it); the CPU must
+not do so. All NaNs are equal. The sign of an exact zero counts, except for ``maximum`` and similar
+functions, where NumPy does not define it either.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def flushed(values: Array) -> Array:
 
 
 def distances(ours: Array, right: Array) -> Array:
-    """Return distances in floats: 0 for two NaNs or two zeros, infinity for one NaN."""
+    """Return how many floats apart elements are: 0 for two NaNs or zeros, infinity for one NaN."""
     size = ours.dtype.itemsize
     unsigned = np.dtype(f"u{size}")
     top = unsigned.type(1 << (8 * size - 1))
@@ -142,8 +142,8 @@ def _share(
 
 
 def _complex_errors(ours: Array, right: Array, bound: Bound, gpu: bool) -> tuple[Array, Array]:
-    """Return the errors of complex numbers: of the part that is more wrong, in units of the larger
-    part.
+    """Return the errors of complex numbers. The error of the worse part counts, in units in the
+    last place of the larger part.
     """
     part = np.float32 if right.dtype.itemsize == 8 else np.float64
     finite = np.isfinite(right)

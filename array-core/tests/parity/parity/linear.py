@@ -1,8 +1,8 @@
 """Compares products of vectors, matrices and tensors with NumPy's.
 
 Floats are random numbers. An element may differ from the exact sum by the rounding of every term
-and every partial sum: by (terms + 4) units of the sum of the terms' magnitudes. Integers and bools
-are exact.
+and every partial sum. This is at most (terms + 4) units in the last place of the sum of the terms'
+magnitudes. Integers and bools are exact.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ def _all() -> Iterator[Case]:
         yield _case(MATMUL[0], dtypes, ("contiguous", "contiguous"))
 
 
-#: A short run takes each 7th case. It is a prime, so that operations and dtypes take turns.
+#: A short run takes each 7th case. 7 is a prime, so that operations and dtypes take turns.
 _SELECTED = 7
 
 

@@ -1,8 +1,8 @@
 """Runs a reduction in arraycore, and judges the result by NumPy's.
 
-A reduction that rounds is judged by the next wider type. Its error counts in units of the same
-reduction of the magnitudes, because a sum that cancels keeps the errors of its terms. The table
-(``src/ops/reductions.h``) says how many units are allowed.
+A reduction that rounds is judged by the next wider type. Its error is measured in units in the last
+place of the same reduction of the elements' magnitudes, because a sum that cancels keeps the errors
+of its terms. The table (``src/ops/reductions.h``) says how many units are allowed.
 """
 
 from __future__ import annotations

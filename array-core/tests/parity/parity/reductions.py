@@ -236,7 +236,7 @@ def _long_in_order() -> Iterator[Case]:
                 yield _case(f"{function}.{method}", values, "contiguous", "long", axis=1)
 
 
-#: A short run takes each 31st case. It is a prime, so that functions, dtypes, forms take turns.
+#: A short run takes each 31st case. 31 is a prime, so that functions, dtypes, forms take turns.
 _SELECTED = 31
 
 

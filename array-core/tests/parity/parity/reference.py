@@ -96,7 +96,7 @@ def _letter(letter: str) -> str | None:
 
 
 def cast(source: Array, target: np.dtype[Any]) -> Array:
-    """Return NumPy's cast. If the result is undefined, NaN gives 0 and other values saturate."""
+    """Return NumPy's cast. Where C does not define it, NaN gives 0 and other values saturate."""
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore")
         result: Array = source.astype(target)

@@ -166,8 +166,8 @@ def _digamma(x: Decimal) -> Decimal:
 
 
 def _ends(at: dict[float, float], low: float, high: float) -> Callable[[float], float | None]:
-    """Return a function that gives results that need no computation: those in ``at`` at given
-    points, NaN outside of [low, high], and None elsewhere.
+    """Return a function that knows a function's value without a computation: the value that ``at``
+    holds for a point, NaN outside of [low, high], and None at other points.
     """
 
     def answer(x: float) -> float | None:

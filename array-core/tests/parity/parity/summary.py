@@ -2,8 +2,8 @@
 layout.
 
 A report is what ``python -m parity --report FILE`` writes on one back end. The table has the cells
-of several back ends side by side. To be compact, it holds names and cells as indices into lists,
-because most of them are equal. This module does not use arraycore.
+of several back ends side by side. Many names and cells are equal. So the table lists each of them
+once, and rows refer to them by index. This module does not use arraycore.
 """
 
 from __future__ import annotations

@@ -85,7 +85,7 @@ _CALLS: tuple[tuple[str, Callable[..., Any], str, bool, float], ...] = (
 
 
 def cases() -> Iterator[CallCase]:
-    """Yield every function and dtype, in two layouts that change from one to the next."""
+    """Yield cases of every function and dtype, in two layouts each; the layouts take turns."""
     for at, (name, call, letters, places, ulp) in enumerate(_CALLS):
         for number, letter in enumerate(letters):
             for step in (0, 3):

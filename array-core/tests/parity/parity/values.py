@@ -77,7 +77,7 @@ def cast_values(dtype: npt.DTypeLike) -> Array:
 
 
 def inside(function: str, letters: str, sets: list[Array], rounds: bool) -> list[Array]:
-    """Return the value sets without values for which NumPy raises or its result is the machine's.
+    """Return the value sets without values for which NumPy raises or depends on the machine.
 
     ``rounds``: the function's results may differ from the exact ones.
     """
