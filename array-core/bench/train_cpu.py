@@ -6,9 +6,10 @@
 
 ``cnn`` is the network of ``python/examples/mnist_grid.py`` with 16 channels and batches of 32, and
 ``grid`` is each candidate of its search. Both use NumPy with the faster ``tensordot`` that trials
-of volunteers get. ``resnet18`` has batches of 16. It trains one step on unchanged NumPy, which takes
-about a minute, and then alternately on arraycore with one thread and with two. The script prints
-one flat JSON object of figures. It stops with an error if losses differ by more than a thousandth.
+of volunteers get. ``resnet18`` has batches of 16. It trains one step on unchanged NumPy, which
+takes about a minute, and then alternately on arraycore with one thread and with two. The script
+prints one flat JSON object of figures. It stops with an error if losses differ by more than a
+thousandth.
 """
 
 from __future__ import annotations

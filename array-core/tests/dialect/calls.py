@@ -33,7 +33,7 @@ def parameters(text: str) -> list[Parameter]:
 
 @dataclass
 class Call:
-    """A kernel's call. ``ins`` are arrays and scalars. Without ``outs``, the engine makes outputs."""
+    """A kernel's call. ``ins`` are arrays and scalars. Without ``outs``, new outputs are made."""
 
     kind: str  # "elementwise" or "reduction"
     texts: dict[str, str]
