@@ -14,7 +14,10 @@ import { Sink } from "./sink.ts";
 
 /** Returns the study's time limit in seconds: short if it must end the attack, otherwise too long ever to end it. */
 const limitOf = (end: string) => (end.startsWith("timeout") ? 3 : LIMIT_MS / 1000);
-/** The most lines that a flood may write to the browser's console: 50 each second, and the newest at its end. */
+/**
+ * The most lines that a flood may write to the browser's console in a second and at its end. The runtime writes about
+ * 50 in a second, and the newest 1,000 at the trial's end.
+ */
 const LINES_PER_SECOND = 60;
 const LINES_AT_END = 1_001;
 
@@ -34,7 +37,10 @@ let turn = 0;
 const lines: string[] = [];
 let hasCrashed = false;
 
-/** Returns, as text, the names and the device's identity that the browser stores for the compute origin. */
+/**
+ * Returns, as text, what the browser stores for the compute origin: the names of databases, files and caches, and the
+ * device's identity.
+ */
 function storedByBrowser(): Promise<string> {
   return volunteer.page.evaluate(async () => {
     const databases = (await indexedDB.databases()).map(({ name }) => name).sort();

@@ -23,7 +23,7 @@ export interface SeriesLines {
 
 const NO_LINES: SeriesLines = { finished: new Map(), running: new Map(), cursor: 0 };
 
-/** Returns the number of points of each trial's line, so that a chart of all trials is drawn at once. */
+/** Returns the number of points of each trial's line: fewer if there are many trials, so that charts draw quickly. */
 export function pointsOf(trials: number): number {
   const share = Math.floor(CHART_POINTS / Math.max(1, trials));
   return Math.min(MOST_POINTS, Math.max(FEWEST_POINTS, share));

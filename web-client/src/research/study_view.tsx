@@ -89,7 +89,7 @@ function TrialLink({ study, trial, store }: Props & { readonly trial: number }) 
   );
 }
 
-/** Shows the trials of a study with several directions that no other trial beats. */
+/** For a study with several directions: shows the trials that no other trial beats. */
 function BestOfSeveral({ study, store }: Props) {
   const words = store.words.value.study;
   const count = store.format.value.integer(study.bestTrials.length);

@@ -21,7 +21,10 @@ export function problemText({ code, message }: Problem, words: Words): string {
   return isProblemCode(code) ? words.problems[code] : visibleText(message);
 }
 
-/** Returns why an event is not delivered to a webhook, in the page's own words if it knows the code; null: it is. */
+/**
+ * Returns why an event was not delivered to a webhook, in the page's own words if it knows the code. Returns null if
+ * there is no failure.
+ */
 export function problemOfDelivery(
   { code, message }: { readonly code: string; readonly message: string },
   problems: Words["study"]["webhook"]["problems"],

@@ -21,7 +21,7 @@ export interface Chart {
   readonly dots: string;
   /** Paths of the lines, each of a few lines: browsers take much longer to draw one long path. */
   readonly lines: readonly string[];
-  /** The best value so far as a line of steps, or a marked line; empty without one. */
+  /** The path of the best value so far, as a stepped line, or of a marked line; empty if there is neither. */
   readonly best: string;
   readonly xTicks: readonly Tick[];
   readonly yTicks: readonly Tick[];

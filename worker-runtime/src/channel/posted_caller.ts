@@ -78,7 +78,7 @@ export class PostedWindow {
     this.#limit = limit;
   }
 
-  /** Counts one point. Returns true if there is room, else a promise, which gives false if none came in `timeoutMs`. */
+  /** Counts one point. Returns true if there is room, else a promise, which gives false if there is none in time. */
   admit(timeoutMs: number): true | Promise<boolean> {
     if (this.#hasRoom) {
       this.#sent += 1;

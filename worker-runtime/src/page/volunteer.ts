@@ -35,7 +35,7 @@ interface LastTrial {
 /** The agent's connection, as the server knows it. */
 type Session = Extract<FromAgent, { kind: "session" }>;
 
-/** Names `localStorage` only inside each call, because naming it throws where cookies are blocked. */
+/** Names `localStorage` only inside each call, because naming it throws if the browser blocks cookies. */
 const local = {
   getItem: (key: string) => localStorage.getItem(key),
   setItem: (key: string, value: string) => localStorage.setItem(key, value),

@@ -44,7 +44,7 @@ export class Assets {
     }
   }
 
-  /** Returns the response for this URL, once; undefined if it was not begun. */
+  /** Returns the response for this URL at the first call; undefined later, and if `begin` did not request the URL. */
   take(url: string): Promise<Response> | undefined {
     const response = this.#responses.get(url);
     this.#responses.delete(url);

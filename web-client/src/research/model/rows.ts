@@ -32,7 +32,7 @@ export interface TrialSeries {
 }
 export type AttemptRow = ReturnType<typeof attemptView>;
 export type DeviceRow = ReturnType<typeof deviceView>;
-/** Where events of a study are posted, and what became of the newest one. */
+/** The host to which a study's events are posted, and the newest event with its delivery. */
 export type WebhookRow = ReturnType<typeof webhookView>;
 export type WebhookEvent = wire.WebhookEvent;
 export type DeliveryState = wire.DeliveryState;
@@ -52,11 +52,11 @@ function deviceView({ device, class: kind, engine, backend, adapter = "" }: wire
 function estimateView(row: wire.EstimateRow) {
   return {
     devices: row.devices,
-    /** Until the study ends, if these devices go on; null: not known. */
+    /** The time in ms until the study ends, if these devices continue; null if unknown. */
     leftMs: row.left_ms ?? null,
-    /** Time of devices that it will still take; null: not known. */
+    /** The computing time in ms that the study still needs on all devices together; null if unknown. */
     deviceMs: row.device_ms ?? null,
-    /** Why `leftMs` is not known. */
+    /** The reason why `leftMs` is unknown; empty if it is known. */
     why: row.why ?? "",
   } as const;
 }
@@ -64,7 +64,7 @@ function estimateView(row: wire.EstimateRow) {
 function webhookView({ host, last }: wire.WebhookRow) {
   return {
     host,
-    /** The newest event; null: there was none yet. */
+    /** The newest event; null before the first one. */
     last:
       last === undefined
         ? null
@@ -74,9 +74,9 @@ function webhookView({ host, last }: wire.WebhookRow) {
             state: last.state,
             attempts: last.attempts,
             nextAt: last.next_at ?? null,
-            /** The HTTP status of the last answer; null: there was none. */
+            /** The HTTP status of the last answer; null without an answer. */
             status: last.status ?? null,
-            /** Why it was not delivered; empty: it was, or was not tried yet. */
+            /** The reason why the event was not delivered. Empty if it was delivered, or not yet tried. */
             code: last.code ?? "",
             message: last.message ?? "",
           } as const),
@@ -94,9 +94,9 @@ function studyView(row: wire.StudyRow) {
     isPaused: row.paused !== undefined,
     /** The failure because of which the study paused itself; null if it did not. */
     stoppedBy: (row.stopped_by ?? null) as Readonly<wire.StopRow> | null,
-    /** The newest version of its code, from 1. */
+    /** The newest version of the study's code, counted from 1. */
     codeVersion: row.code_version ?? 1,
-    /** Among the studies of its owner; the highest gets devices first. */
+    /** The priority among the studies of the same owner. The study with the highest one gets devices first. */
     priority: row.priority ?? 0,
     webhook: row.webhook === undefined ? null : webhookView(row.webhook),
     direction: row.direction,
@@ -123,7 +123,7 @@ function studyView(row: wire.StudyRow) {
     hasRequirements: row.requires !== undefined,
     /** The number of the study's directions. */
     directions: row.directions?.length ?? 1,
-    /** With several directions: the first trials that no other trial beats. */
+    /** For a study with several directions: trials that no other trial beats; only the first ones if they are many. */
     bestTrials: row.best_trials ?? [],
     best: row.best === undefined ? null : { ...row.best, params: paramsOf(row.best.params) },
   } as const;
@@ -146,7 +146,7 @@ function trialView(row: wire.TrialRow) {
     runMs: row.run_ms,
     loadMs: row.load_ms,
     seq: row.seq,
-    /** The version of the study's code that computed it. */
+    /** The version of the study's code that computed the trial. */
     codeVersion: row.code_version ?? 1,
     error: (row.error ?? null) as FailureRow | null,
     /** The newest value of each series and the numbers that were returned with the value, by name. */
@@ -168,7 +168,7 @@ function attemptView(row: wire.AttemptRow) {
     attempt: row.attempt,
     kind: row.kind,
     state: row.state,
-    /** The version of the study's code that it runs. */
+    /** The version of the study's code that the attempt runs. */
     codeVersion: row.code_version ?? 1,
     device: deviceView(row.device),
     values: row.values as readonly number[],

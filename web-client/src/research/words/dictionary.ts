@@ -84,7 +84,10 @@ export interface Words {
       readonly open: string;
       readonly attempts: string;
     };
-    /** How long the study will still take: with `devices` at work, and in time of devices. Or why that is not known. */
+    /**
+     * How long the study will still take with `devices` devices, and how much computing time it needs on all devices
+     * together; or the reason why this is unknown.
+     */
     readonly estimate: {
       readonly left: (time: string, devices: string) => string;
       readonly work: (time: string) => string;
@@ -100,7 +103,7 @@ export interface Words {
     readonly bestMore: string;
     readonly noneBest: string;
     readonly noBest: Readonly<Record<NoBest, string>>;
-    /** The study has paused itself. The texts: a heading, the last of `count` alike failures, and how to continue. */
+    /** Texts for a study that has paused itself: a heading, the last of `count` similar failures, how to continue. */
     readonly stopped: string;
     readonly stoppedWhy: (trial: string, count: string) => string;
     readonly stoppedHow: string;

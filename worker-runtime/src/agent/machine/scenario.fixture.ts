@@ -65,7 +65,7 @@ export class Scenario {
     return this.actions.flatMap((action) => (action.kind === "send" ? [action.message] : []));
   }
 
-  /** The other actions among `actions`. */
+  /** The actions among `actions` that send no message. */
   get deeds(): AgentAction[] {
     return this.actions.filter((action) => action.kind !== "send");
   }

@@ -337,7 +337,7 @@ export class Work {
     }
   }
 
-  /** The time of the trial's time limit. The server enforces it (R23); without a connection, the agent does. */
+  /** The time at which the agent must end the trial. Null while it is connected: the server then ends trials (R23). */
   get #limitAt(): number | null {
     const attempt = this.#attempt;
     if (this.#around.isConnected || attempt === null || attempt.result !== null) return null;

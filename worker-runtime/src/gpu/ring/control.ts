@@ -25,7 +25,7 @@ export function sharedBuffer(memory: WebAssembly.Memory): SharedArrayBuffer {
 export class Control {
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #encoder = new TextEncoder();
-  /** Called if the issuer waits on this thread. */
+  /** Called at each signal, for an issuer that runs on this thread and cannot be woken by `Atomics.notify`. */
   onSignal: (() => void) | undefined;
 
   constructor(memory: WebAssembly.Memory, address: number) {

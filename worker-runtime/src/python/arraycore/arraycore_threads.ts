@@ -16,7 +16,7 @@ export interface ThreadStart {
   readonly member: number;
 }
 
-/** Starts a thread that calls serveThread(). Resolves when it is about to serve. */
+/** Starts a thread that calls serveThread(). Resolves when the thread is ready for work. */
 export type StartThread = (start: ThreadStart) => Promise<void>;
 
 /** The most threads of ThreadPool (array-core/src/thread_pool/thread_pool.h), the python thread included. */
