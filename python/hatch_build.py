@@ -1,11 +1,11 @@
 """Puts files from other folders into the wheel. Runs only in a build.
 
-- The worker's packages, which a dry run calls. In a checkout they are next to this folder, in a
-  source distribution they are inside it. A copy of this folder alone has none of them.
+- The worker's packages, which a dry run calls. In a checkout they are next to this folder, and in a
+  source distribution inside it. A copy of this folder alone has none of them.
 - The example that ``hyperflock demo`` runs.
 - The server and what it serves, if ``HYPERFLOCK_WHEEL_PACKED`` names a folder with them
-  (``deploy/wheels.py``). ``HYPERFLOCK_WHEEL_TAG`` is then the wheel's tag. Without them the wheel
-  is pure: it works everywhere and has no server.
+  (``deploy/wheels.py``). ``HYPERFLOCK_WHEEL_TAG`` is then the wheel's tag. A wheel without a server
+  is pure: it works everywhere.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ step_python_test() {
   mkdir -p build/coverage
   check python3 -m coverage run --rcfile=python/pyproject.toml -m pytest -q -p no:cacheprovider \
     --junitxml="$JUNIT/$((++REPORTS)).xml" "${PYTHON_TESTS[@]}" python/tests
-  # After a failure, the report would hide the failure.
+  # If a test failed, the coverage report would hide the failure in the output.
   ((FAILED)) || check python3 -m coverage report --rcfile=python/pyproject.toml
 }
 

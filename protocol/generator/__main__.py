@@ -22,7 +22,7 @@ FORMATTERS = {
 
 
 def generated(schema: Schema) -> dict[Path, str]:
-    """Return the text of every generated file by its path, formatted."""
+    """Return the formatted text of every generated file, by the file's path."""
     return {
         ROOT / path: formatted(path, text)
         for writer in WRITERS

@@ -73,7 +73,7 @@ def _holds(when: Condition, value: dict[str, Any]) -> bool:
 
 
 def _seen(schema: Schema, struct: Struct, value: Any) -> Iterator[tuple[str, str]]:
-    """Yield each field of the schema that a value has, as its struct and its name."""
+    """Yield the struct and the name of each field of the schema that a value has."""
     fields = struct.fields
     if struct.is_tuple:
         value = {field.wire: item for field, item in zip(fields, value, strict=True)}

@@ -57,8 +57,8 @@ def objective(trial):
         network.cleargrads()
         loss.backward()
         optimizer.update()
-        # Report the first 20 steps, to compare runs. Then report few, because a report waits for
-        # the loss.
+        # Report the first 20 steps, to compare runs. Report later steps rarely, because a report
+        # waits until the loss is computed.
         if step < 20 or step % 5 == 0:
             trial.report(float(loss.array), step)
 

@@ -4,7 +4,7 @@
     python lstm_text.py --data ../../LICENSE --try --epochs 2
 
 Any text file will do. Its last tenth is for evaluation. The text is cut into strips that are read
-in parallel, a few characters at a time. The LSTM's state is carried from one such part to the next.
+in parallel, a few characters at a time. The LSTM keeps its state from these characters to the next.
 The value of a candidate is the bits per character of the evaluation part; fewer are better.
 """
 

@@ -10,7 +10,7 @@ from escape import each_refused, started
 
 
 def points_past_the_window(trial: Any) -> float:
-    """Send points while too many are unacknowledged, by a false count of acknowledged points."""
+    """Forge the count of acknowledged points, to send points while too many are unacknowledged."""
     import js
 
     real = js.Atomics.load

@@ -270,7 +270,7 @@ def own_origin(trial: Any) -> float:
 
 
 def messages(trial: Any) -> float:
-    """Send messages to other threads and pages without the agent."""
+    """Send messages to other threads and pages, past the agent."""
     import js
 
     def broadcast() -> Any:

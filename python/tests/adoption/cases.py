@@ -42,7 +42,7 @@ class Case:
     file : str
         Its path below ``scripts``.
     shows : str
-        The feature of people's scripts that it shows, for the table in the documentation.
+        The kind of code that it is an example of, for the table in the documentation.
     arguments : tuple of str
         Its arguments.
     line, change : str

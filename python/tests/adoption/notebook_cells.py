@@ -1,4 +1,4 @@
-"""Runs a notebook's cells as IPython does: in ``__main__``, each cell's text kept by `linecache`.
+"""Runs a notebook's cells as IPython does: in ``__main__``, with the text of each in `linecache`.
 
 python notebook_cells.py NOTEBOOK
 """

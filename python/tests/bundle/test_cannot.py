@@ -124,7 +124,7 @@ async def _coroutine() -> None:
 
 
 class _Tensor:
-    """A stand-in for a tensor: the code checks only the module of the class."""
+    """A stand-in for a tensor: the tested code checks only the module of its class."""
 
 
 _Tensor.__module__ = "torch"
@@ -586,8 +586,8 @@ def test_imported_file_that_would_submit_itself_again(tmp_path: Path) -> None:
         "imported, in a browser too; put what submits below 'if __name__ == \"__main__\":' and "
         "start the file itself [cannot_bundle_unguarded]"
     )
-    # A script that is started itself is no module that devices import. So it submits its study
-    # once.
+    # If this script itself is started, devices do not import it as a module. So it may submit its
+    # study at its top level.
     assert _python(train).stdout == "hyperflock_main:objective\n"
 
 

@@ -188,7 +188,7 @@ def test_plain_http_to_another_machine_is_a_warning() -> None:
 
 @pytest.fixture
 def certificate(tmp_path: Path) -> Callable[[int], tuple[Path, ssl.SSLContext]]:
-    """Return a function that makes a certificate, with its own authority, for some days."""
+    """Return a function that makes a certificate for a number of days, with its own authority."""
 
     def make(days: int) -> tuple[Path, ssl.SSLContext]:
         import shutil

@@ -19,8 +19,8 @@ from hyperflock import Client
 from objectives import objective
 from patience import LIMIT_S
 
-# Sends the signal AT_NUMBER at the audit event AT_EVENT whose first argument begins with AT_WHAT,
-# or, with a number in AT_CALL, at that call of a Python function after the command's begin.
+# Sends the signal AT_NUMBER at the audit event AT_EVENT whose first argument begins with AT_WHAT.
+# If AT_CALL is N and not 0, sends it at the N-th call of a Python function since the command began.
 _SITE = """
 import os, signal, sys
 

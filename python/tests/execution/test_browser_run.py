@@ -270,7 +270,8 @@ def test_page_is_isolated_and_for_who_knows_it_alone(pages: PageServer) -> None:
     wrong = pages.folder.replace(pages.folder[5], "~")
     for path in ("/", "/told", wrong, pages.folder + "other"):
         assert _asked(pages, path) == 404
-    # The request has the host name of an attacker, who let it point to this machine's address.
+    # The request names an attacker's host, whose name the attacker resolves to this machine's
+    # address.
     port = pages.origin.rpartition(":")[2]
     assert _asked(pages, pages.folder, host=f"attacker.example:{port}") == 404
     assert _asked(pages, pages.folder + "told", f"attacker.example:{port}", "POST") == 404

@@ -280,7 +280,7 @@ def test_addresses_say_who_reaches_them_and_whether_phones_compute() -> None:
     assert told("http", 8780, "127.0.0.1") == [
         ("http://127.0.0.1:8780", "this machine only", False)
     ]
-    # The last two are addresses for documentation, which count as private.
+    # 203.0.113.9 is an address for documentation, and such addresses count as private.
     assert told("http", 80, "0.0.0.0") == [
         ("http://192.168.1.20:80", "devices in the same network", False),
         ("http://203.0.113.9:80", "devices in the same network", False),
@@ -306,7 +306,9 @@ def test_local_addresses_are_addresses() -> None:
 
 
 def test_address_of_the_outgoing_route_is_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Links for phones name the first address, the outgoing route's. A container's is the last."""
+    """The first address is that of the outgoing route, and links for phones name it. The address of
+    a container's network comes last.
+    """
     named = [(0, 0, 0, "", (ip, 0)) for ip in ("172.17.0.1", "10.0.0.7", "192.168.1.20")]
     monkeypatch.setattr("socket.getaddrinfo", lambda *_: named)
 

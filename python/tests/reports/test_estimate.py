@@ -1,5 +1,5 @@
-"""Tests the texts and numbers that say how long a study will still take (R63). The server's formula
-has its own tests in server/src/dispatch/tests/estimate_test.cc.
+"""Tests the texts and numbers that say how long a study will still take (protocol.md, R63). The
+server's formula has its own tests in server/src/dispatch/tests/estimate_test.cc.
 """
 
 from __future__ import annotations

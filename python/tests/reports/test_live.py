@@ -1,4 +1,4 @@
-"""Tests `Study.display`: in a notebook it is one output that changes in place, elsewhere it prints
+"""Tests `Study.display`: in a notebook it is one output that changes in place. Elsewhere it prints
 lines.
 
 The tests of notebooks run a real kernel. A test goes on when the kernel has sent what it waits for,
@@ -212,7 +212,7 @@ def test_terminal_gets_a_line_for_each_change(
     assert "\u202e" not in out
     assert lines[-1].endswith("finished, 2 of 2 trials, best 0.5, trial 0")
     assert err == ""
-    # A line shows no running trials and no curve.
+    # The printed lines show no running trials and no curve, so these are not requested.
     assert not [asked for asked in server.requests if "/unfinished" in asked or "/trials/" in asked]
 
 

@@ -129,7 +129,7 @@ class AskedStudy:
         self.room = 0
         for trial in self.trials.values():
             trial.told = 0
-        # The new owner reads everything else over HTTP.
+        # Only the open calls are sent again. The new owner reads everything else over HTTP.
         self._calls = [self._renewed(call) for call in self._open_calls.values()]
         self._batch, self._outstanding, self._demand_told = 0, False, -1
 

@@ -120,7 +120,8 @@ class FakeConsole:
         # The server's part of each ask-and-tell study.
         self.asked: dict[int, AskedStudy] = {}
         self.asked_more = threading.Condition(self.lock)
-        # The folder of pages and runtime that it serves as the compute origin. None: no folder.
+        # The folder of pages and runtime that this console also serves, as the compute origin does.
+        # None: it serves no files.
         self.built: Path | None = None
         # The answer to requests for the placement of any study. `reasons` has the number of devices
         # that may not run its trials, by reason.

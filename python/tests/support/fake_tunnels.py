@@ -87,7 +87,8 @@ def fake_tunnels(
 
 
 class Edge:
-    """Stands in for the names and servers of a tunnel's operator: it forwards to the tunnel's port.
+    """Stands in for the DNS and the servers of a tunnel's operator: it forwards to the tunnel's
+    port.
 
     A process reaches it as its proxy for HTTPS (``HTTPS_PROXY``).
 

@@ -43,7 +43,7 @@ def refusal(status: int, code: str, message: str, field: str | None = None) -> A
 
 
 def attempt_of(row: dict[str, Any]) -> dict[str, Any]:
-    """Return the last attempt of a trial as the page of one trial lists it."""
+    """Return the last attempt of a trial, in the form of the answer about a single trial."""
     copied = ["device", "values", "started_at", "finished_at", "run_ms", "load_ms", "error"]
     copied.append("code_version")
     state = {"running": "live", "failed": "failed"}.get(row["state"], "accepted")
@@ -70,14 +70,16 @@ def trial_count(spec: _protocol.StudySpec) -> int:
 
 
 def space_of(spec: _protocol.StudySpec) -> Any:
-    """Return the space as a study's row shows it: for a list of points, only the names."""
+    """Return the space in the form of a study's row. Of a list of points it has only the
+    parameters' names.
+    """
     if spec.kind == "points":
         return [{"name": d.name, "values": []} for d in spec.space]
     return msgspec.to_builtins(spec.space)
 
 
 def extended(spec: _protocol.StudySpec, body: dict[str, Any]) -> _protocol.StudySpec | Answer:
-    """Return the spec extended as the body of a request asks, or the refusal of the request."""
+    """Return the spec with the additional points that a request's body asks for, or a refusal."""
     if isinstance(spec.trials, int):  # a random or Sobol study
         if body["trials"] < spec.trials:
             return refusal(409, "space_changed", f"it has {spec.trials} trials", "space")
