@@ -332,7 +332,7 @@ def apply_along_axis(
 
 
 def apply_over_axes(func: Callable[[Any, int], Any], a: Any, axes: int | Iterable[int]) -> ndarray:
-    """Call a reduction with one axis after the other; dropped axes are kept, with extent 1."""
+    """Call a reduction for one axis after the other. Removed axes are kept, with extent 1."""
     values: Any = as_device_array(a)
     ndim = values.ndim
     for axis in integers(axes):
