@@ -225,7 +225,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   for (std::size_t i = 0; i < storage.size(); ++i)
     storage[i] = static_cast<std::byte>(i * 151 >> 3);
 
-  // The first view is made of arbitrary numbers, which check_view() must refuse if the view is not
+  // The first view is made of arbitrary numbers. check_view() must refuse each view that is not
   // inside the storage.
   Array first{{Dims(input.numbers(6)), Dims(input.numbers(6)), input.number()},
               static_cast<DType>(input.byte() % kDTypes)};

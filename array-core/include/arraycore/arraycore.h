@@ -1,6 +1,6 @@
 // The C interface of array-core. Python calls it in a browser (exports of the WebAssembly module)
-// and natively (ctypes on libarraycore.so). It has plain integers and addresses only, and nothing
-// throws.
+// and natively (ctypes on libarraycore.so). Arguments and results are numbers and addresses, and no
+// function throws.
 //
 // There is one library state for each process (or module instance in a browser). One thread touches
 // it: Python's. A call that fails returns a negative number, minus the error's kind (ErrorKind in
@@ -40,7 +40,7 @@ AC_EXPORT(ac_open) int32_t ac_open(int32_t backend, double budget_bytes);
 AC_EXPORT(ac_set_promotion) int32_t ac_set_promotion(int32_t mode);
 // Frees every array and the back end's memory. If the library is not open, it does nothing.
 AC_EXPORT(ac_close) int32_t ac_close(void);
-// Frees every array and sets the counters to 0; the back end stays.
+// Frees every array and sets the counters to 0. The back end stays open.
 AC_EXPORT(ac_reset) int32_t ac_reset(void);
 
 // Return the last error: its kind, its stable code and one sentence. Texts end with a zero byte and

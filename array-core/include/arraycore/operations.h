@@ -105,7 +105,7 @@ enum ac_operation {
   // Words: x (array); items (items...).
   AC_CALL_INDEX = 20,
 
-  // Returns the elements in another shape, of which one extent may be -1: a view or a copy.
+  // Returns the elements in another shape, as a view or a copy. One of its extents may be -1.
   // Words: x (array); mode (ReshapeMode); order (Order); shape (int64s...).
   // Errors: value, "reshape_needs_copy".
   AC_CALL_RESHAPE = 21,
@@ -122,15 +122,15 @@ enum ac_operation {
   // Words: x (array); count (word); axes (int64s...).
   AC_CALL_MOVE_AXES = 24,
 
-  // Returns a view that is reversed along the given or all axes.
+  // Returns a view that is reversed along the given axes, or along all axes.
   // Words: x (array); axes (axes?...).
   AC_CALL_FLIP = 25,
 
-  // Returns a view without the given or all axes of extent 1.
+  // Returns a view without the given axes, or without all axes of extent 1.
   // Words: x (array); axes (axes?...).
   AC_CALL_SQUEEZE = 26,
 
-  // Returns a view with new axes of extent 1. `axes` are their numbers in the result.
+  // Returns a view with new axes of extent 1. `axes` are their positions in the result.
   // Words: x (array); axes (int64s...).
   AC_CALL_EXPAND_DIMS = 27,
 
@@ -142,7 +142,7 @@ enum ac_operation {
   // Words: x (array); offset (int64); axis1 (int64); axis2 (int64).
   AC_CALL_DIAGONAL = 29,
 
-  // Returns a view of the same bytes as another dtype.
+  // Returns a view of the same bytes as elements of another dtype.
   // Words: x (array); dtype (dtype).
   // Errors: not_implemented, "cannot_share".
   AC_CALL_REINTERPRET = 30,
@@ -155,17 +155,19 @@ enum ac_operation {
   // Words: x (array).
   AC_CALL_IMAG = 32,
 
-  // Returns a view with this shape and these byte strides. It must stay within the storage.
+  // Returns a view with this shape and these strides in bytes. All its elements must be inside the
+  // storage.
   // Words: x (array); shape (dims); strides (dims).
   // Errors: value, "bad_view".
   AC_CALL_AS_STRIDED = 140,
 
   // ---- kernels
 
-  // Runs a kernel that ac_kernel made. An elementwise kernel takes 1 and the size of the loop (two
-  // words), or 0; a reduction takes keepdims (0 or 1), then 1 and the axes (dims), or 0 for all.
-  // Then both take the inputs (arguments), the number of given outputs (all or 0), and the id of
-  // each of them. Returns the first new output's id, or 0 if none was made.
+  // Runs a kernel that ac_kernel made. The words of an elementwise kernel begin with 1 and the size
+  // of the loop (two words), or with 0 if no size is given. Those of a reduction begin with
+  // keepdims (0 or 1), followed by 1 and the axes (dims), or by 0 for all axes. Then both have the
+  // inputs (arguments), the number of given outputs (all or 0), and the id of each given output.
+  // Returns the first new output's id, or 0 if none was made.
   // Words: kernel (word); words (words).
   // Errors: internal, "unknown_kernel"; type, "kernel_arguments"; compile.
   AC_CALL_KERNEL = 40,
@@ -215,7 +217,7 @@ enum ac_operation {
 
   // ---- reductions
 
-  // Reduces an array along the given or all axes. Returns the result's id, or 0 if it was written
+  // Reduces an array along the given axes, or all. Returns the result's id, or 0 if it was written
   // to `out`.
   // Words: reducer (reducer); x (array); dtype (dtype?); keep_dims (flag); axes (dims?); out
   // (array?); where (mask?); ddof (float64); initial (scalar?).
@@ -253,7 +255,7 @@ enum ac_operation {
   // Errors: those of `key_read` and of `fill`.
   AC_CALL_KEY_FILL = 72,
 
-  // Does `ufunc.at(target, key, value)`. With `cast`, the value first takes the dtype of the
+  // Does `ufunc.at(target, key, value)`. With `cast`, the value is first cast to the dtype of the
   // target.
   // Words: target (array); number (ufunc); cast (flag); value (value?); key (key...).
   // Errors: those of `key_read`; type, "no_loop".
@@ -372,12 +374,12 @@ enum ac_operation {
   // played.
   AC_CALL_CAPTURE_POSITION = 173,
 
-  // Compares the two newest recordings. Returns a new array of uint32 and shape (n, 7): for each
-  // scalar that differs the command, the argument and the dtype (-1: 32 bits of a raw kernel's
-  // uniforms), then the bits in the first and in the second recording, low word first.
+  // Compares the two newest recordings. Returns a new array of uint32 and shape (n, 7). It has a
+  // row for each scalar that differs: the command, the argument and the dtype (-1: 32 bits of a raw
+  // kernel's uniforms), then the bits in the first and in the second recording, low word first.
   AC_CALL_CAPTURE_COMPARE = 174,
 
-  // Returns the command at which the last comparison failed.
+  // Returns the number of the command at which the last comparison failed.
   AC_CALL_CAPTURE_BLAME = 175,
 
   // Builds a capture from the recordings, which are dropped. For each scalar that differs, `values`

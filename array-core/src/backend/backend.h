@@ -111,8 +111,9 @@ class Backend {
   virtual Result<StorageId> create_storage(std::int64_t bytes) = 0;
   virtual void destroy_storage(StorageId storage) = 0;
 
-  // REQUIRES: the range is inside the storage; `offset` is a multiple of 4. On a device, the bytes
-  // after the end up to the next multiple of 4 are undefined afterwards.
+  // Writes `bytes` to a storage from `offset` on. REQUIRES: the range is inside the storage;
+  // `offset` is a multiple of 4. On a device, the bytes from the range's end up to the next
+  // multiple of 4 are undefined afterwards.
   virtual Status upload(StorageId storage, std::int64_t offset,
                         std::span<const std::byte> bytes) = 0;
   virtual Status fill_zero(StorageId storage) = 0;
@@ -128,7 +129,7 @@ class Backend {
   // Launches a kernel. Error: not_implemented, before anything has happened, if this back end
   // cannot run the launch; then the CPU runs it. REQUIRES: every view is inside its storage;
   // elementwise arguments have the loop's shape or broadcast to it; no written view partly overlaps
-  // another argument's.
+  // the view of another argument.
   virtual Status launch(const Launch& launch) = 0;
 
   // Returns the device's buffer in which the storage lies together with other storages, so that one
@@ -167,7 +168,7 @@ class Backend {
 
   // Between begin_trace() and end_trace() the device records when each kernel runs, and runs one
   // kernel at a time. Both calls wait for earlier launches. take_trace() waits too, and returns the
-  // records since its last call. position() is where the next command will be in the ring.
+  // records since its last call. position() returns where the next command will be in the ring.
   // trace_is_full() returns whether the commands since a position may have used all memory for
   // times. On the CPU all these calls do nothing.
   virtual Status begin_trace() { return Done{}; }
@@ -181,8 +182,8 @@ class Backend {
   // A block is a record of the launches, zero fills and small uploads between begin_block() and
   // end_block(), with their scratch memory. issue_block() issues them again by copying the
   // commands. The blocks of one owner share their scratch memory. REQUIRES: keeps_blocks() is true;
-  // between begin_block() and end_block() the caller only launches, fills with zeros and uploads
-  // little; every storage and kernel of a block still exists when the block is issued.
+  // between begin_block() and end_block() the caller makes only launches, zero fills and small
+  // uploads; every storage and kernel of a block still exists when the block is issued.
   virtual bool keeps_blocks() const { return false; }
   virtual void begin_block(const void* /*owner*/) {}
   virtual std::uint32_t end_block(const void* /*owner*/) { return 0; }

@@ -57,8 +57,8 @@ enum class Rows : std::uint8_t {
 
 // The properties of one argument that a plan depends on.
 struct ParamSignature {
-  // The index of its binding. Bindings are numbered in the order in which the launch's parameters
-  // use them.
+  // The index of the argument's binding. Bindings are numbered in the order in which the launch's
+  // parameters use them.
   std::uint8_t slot = 0;
   std::uint8_t heap = 0;  // the index of its heap; heaps are numbered in the same order
   Layout layout = Layout::contiguous;

@@ -38,8 +38,8 @@ constexpr std::string_view kFloatHelpers[] = {
     R"(fn ac_greater(a: f32, b: f32) -> bool { return (a > b) & ac_ordered(a, b); })",
     R"(fn ac_greater_equal(a: f32, b: f32) -> bool { return (a >= b) & ac_ordered(a, b); })",
     // Returns x so that a compiler must treat it as a stored value: no contraction, reassociation
-    // or folding across this function. It uses the mantissa bits of the uniform infinity. They are
-    // 0, but no compiler knows that.
+    // or folding across this function. The bits of x are combined with the mantissa bits of
+    // infinity, which is read from a uniform. They are 0, but no compiler knows that.
     R"(fn ac_stored(x: f32) -> f32 {
   return bitcast<f32>(bitcast<u32>(x) | (u.w[0].y & 0x007fffffu));
 })",
@@ -180,7 +180,8 @@ constexpr std::string_view kFloatHelpers[] = {
     if (ex <= ey || mx == 0u) { break; }
     mx <<= 1u;
     ex -= 1i;
-    // If the divisor is subnormal, mx can be many times my. So one subtraction may not suffice.
+    // If the divisor is subnormal, its mantissa my has fewer bits than mx. So mx can be many times
+    // my, and one subtraction is not enough.
     while (mx >= 2u * my) { mx -= my; }
   }
   if (mx >= my) { mx %= my; }
@@ -243,7 +244,7 @@ constexpr std::string_view kFloatHelpers[] = {
 })",
     // ---- exponentials
     //
-    // exp(r) - 1 for |r| up to 0.35
+    // Returns exp(r) - 1 for |r| up to 0.35.
     R"(fn ac_expm1_small(r: f32) -> f32 {
   let p = 0.16666667 + r * (0.041666668 + r * (0.008333334 + r * (1.3888889e-3 + r * 1.9841270e-4)));
   return r + r * r * (0.5 + r * p);

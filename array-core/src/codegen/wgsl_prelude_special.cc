@@ -81,7 +81,7 @@ constexpr std::string_view kSpecialHelpers[] = {
     return ac_erfc_tail(x) / x;
   }
   if (x < -9.5) { return ac_inf(); }
-  // exp(x * x) with the rounding error of the square put back.
+  // Computes exp(x * x), corrected by the rounding error of x * x, times erfc(x).
   let high = bitcast<f32>(bitcast<u32>(x) & 0xfffff000u);
   return ac_exp(high * high) * ac_exp((x - high) * (x + high)) * ac_erfc(x);
 })",
@@ -110,8 +110,8 @@ constexpr std::string_view kSpecialHelpers[] = {
   if (!ac_nonzero(y)) { return ac_inf(); }
   if (y == 2.0) { return -ac_inf(); }
   if (y >= 0.02) { return ac_erfinv(1.0 - y); }
-  // Begins with an estimate for small y. Then takes Newton's steps for log(erfc(x)) = log(y), which
-  // does not underflow as erfc(x) does.
+  // Begins with an estimate for small y. Then takes Newton's steps for log(erfc(x)) = log(y). The
+  // logarithms do not underflow as erfc(x) does.
   let t = sqrt(-2.0 * (ac_log(y) - 0.693147182));
   var x = 0.707106769 * (t - (2.30753 + t * 0.27061) / (1.0 + t * (0.99229 + t * 0.04481)));
   for (var k = 0i; k < 2i; k++) {
@@ -185,7 +185,8 @@ constexpr std::string_view kSpecialHelpers[] = {
   let odd = (i32(ac_rint(x)) & 1i) != 0i;
   let sine = ac_sin(3.14159274 * rest);
   let scale = select(sine, -sine, odd);
-  // Computes pi / (sin(pi x) gamma(1 - x)) with -x * gamma(-x), because gamma(1 - x) may overflow.
+  // Computes pi / (sin(pi x) gamma(1 - x)), where -x * gamma(-x) replaces gamma(1 - x), because
+  // gamma(1 - x) may overflow.
   return 3.14159274 / (scale * ac_gamma_positive(-x)) / (-x);
 })",
     R"(fn ac_digamma(x0: f32) -> f32 {

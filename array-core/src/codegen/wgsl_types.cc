@@ -211,7 +211,7 @@ std::optional<std::string> bool_operation(Op op, const Args& x) {
 
 std::optional<std::string> float_operation(Op op, DType d, const Args& x) {
   switch (op) {
-    // These results are exact in half and in single precision, so nothing is rounded.
+    // The next operations are exact in half and in single precision, so nothing is rounded.
     case Op::negate:
       return call("ac_negate", x);
     case Op::absolute:

@@ -79,7 +79,7 @@ TEST(Blocks, SumsFloatsLikeNumPysPairwise) {
   float y = 0;
   ASSERT_TRUE(program.run({{1 << 20}, 1, {argument(x), ir::Argument::array(&y, View{})}}).ok());
   EXPECT_NEAR(y, 0.1f * (1 << 20), 0.1f * (1 << 20) * 1e-6);
-  // The test also reduces down the columns of a matrix.
+  // The sums down the columns of a matrix are as exact.
   std::vector<float> columns(32);
   const View matrix{{1 << 15, 32}, {128, 4}, 0};
   ASSERT_TRUE(
@@ -128,7 +128,7 @@ TEST(Blocks, DividesIntegersExactly) {
   }
 }
 
-// The second block must not see the value that the first block left in `before`.
+// The second block must not see the values that the first block left in `sometimes`.
 TEST(Blocks, LocalsAreZeroWhereAnElementReadsThemFirst) {
   Builder k("locals");
   const auto y = k.out("y", DType::int32);

@@ -17,7 +17,8 @@ Error Machine::no_identity() const {
       "kernel '" + k_.name + "': a reduction of no elements needs an identity, and it has none."};
 }
 
-// Returns whether neighbouring rows are nearer to each other than neighbouring elements of a row.
+// Returns whether neighbouring rows are nearer to each other in memory than neighbouring elements
+// of a row.
 bool Machine::outer_is_inner() const {
   std::int64_t outer = 0;
   std::int64_t inner = 0;

@@ -229,7 +229,7 @@ TEST(Raw, ArraysOfVariables) {
   EXPECT_EQ(
       mapped("float t[4]; for (int k = 0; k < 4; ++k) t[k] = x * k; y = t[(int)x] + t[3];", {2}),
       Floats{10});
-  // No variable indexes the array, so none remains in the kernel.
+  // No variable indexes the array. So the kernel has single locals and no array.
   const auto kernel =
       compiled({"raw T x", "T y", "int at[] = {i, 0}; at[1] += 1; y = x[at];"}, {kF32, kF32});
   ASSERT_TRUE(kernel.ok());

@@ -216,7 +216,8 @@ StatementId Parser::loop_for() {
 }
 
 bool Parser::at_function() const {
-  // A function is `type name ( ... ) {`. The token after the name distinguishes it from a constant.
+  // A function has the form `type name ( ... ) {`. The token after the name distinguishes it from a
+  // constant.
   if (!at_type()) return false;
   for (std::size_t ahead = 0; ahead < 16; ++ahead) {
     const Token& t = peek(ahead);

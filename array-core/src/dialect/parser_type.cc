@@ -90,8 +90,8 @@ bool Parser::at_type() const {
   std::size_t ahead = 0;
   while (peek(ahead).kind == TokenKind::name && peek(ahead + 1).is("::")) ahead += 2;
   if (!is_type_name(peek(ahead))) return false;
-  // In a declaration, a name, * or & follows the type. Otherwise it is an expression: `T(x)`, or a
-  // variable that has the same name as a type.
+  // In a declaration, a name, * or & follows the type. If not, the text is an expression: `T(x)`,
+  // or a variable that has the same name as a type.
   const Token& next = peek(ahead + 1);
   return next.kind == TokenKind::name || next.is("*") || next.is("&") ||
          (next.is("<") && peek(ahead).is("complex"));

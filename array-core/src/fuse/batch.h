@@ -14,7 +14,7 @@
 namespace arraycore::fuse {
 
 // Returns whether batch() accepts the kernel. The kernel must be elementwise, and all its arrays
-// must have 4-byte items. It may not use the position of its element, return early or have many
+// must have 4-byte items. It must not use the position of its element, return early or have many
 // parameters.
 bool can_batch(const ir::Kernel& kernel);
 

@@ -17,8 +17,8 @@ using ir::Op;
 using ir::Stmt;
 using ir::StmtKind;
 
-// If a part's result has one reader, its expression can be put into the reader, without a local. It
-// must be at most this deep, which is less than half of ir::kMaxExprDepth.
+// If a part's result has one reader, the result's expression can be put into the reader, without a
+// local. The expression's depth must be at most this, which is less than half of ir::kMaxExprDepth.
 constexpr std::uint32_t kForwardDepth = 400;
 constexpr std::size_t kNamedParts = 3;
 

@@ -15,8 +15,8 @@ constexpr std::int64_t kSplitTiles = 128;
 constexpr std::int64_t kSplitDepth = 256;
 constexpr std::int64_t kMostSplits = 64;
 // A sum counts as long if it has at least kLongSum times as many terms as the longer side of the
-// result. It gets many workgroups, so that few multiprocessors wait for the last one. The other
-// numbers are the limits for a division of such sums.
+// result. A long sum gets many workgroups, so that few multiprocessors wait for the last one. The
+// other numbers are the limits for a division of long sums.
 constexpr std::int64_t kLongSum = 2;
 constexpr std::int64_t kLongTiles = 512;
 constexpr std::int64_t kLongDepth = 512;

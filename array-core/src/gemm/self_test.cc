@@ -63,7 +63,7 @@ void add_window(Problem& problem, const Variant& variant) {
   std::int64_t outer_columns = columns / inner + 1;
   if (!variant.store4 && outer_columns % 4 == 0)
     ++outer_columns;  // then there are no whole vectors
-  // The number is a multiple of four, so that the rows of `a` are whole vectors.
+  // `outer_terms` is a multiple of four, so that the rows of `a` are whole vectors.
   const std::int64_t outer_terms = (terms / window.terms() / 4 + 1) * 4;
   problem.n = outer_columns * inner;
   problem.k = outer_terms * window.terms();

@@ -1,5 +1,6 @@
-// Checks a variant before its first use. Some phones' drivers compile some tiles wrongly, so each
-// runs once on the device, on small integers whose sums are exact in any order. Pure; any thread.
+// Checks a variant before its first use. Some phones' drivers compile some tiles wrongly. So each
+// variant runs once on the device, on small integers whose sums are exact in any order. Pure; any
+// thread.
 #pragma once
 
 #include <vector>

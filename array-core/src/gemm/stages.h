@@ -15,7 +15,7 @@ inline constexpr int kStageOperands = 2;
 
 // A prologue or an epilogue. The kernel's parameters are elementwise and have the product's dtype:
 // the element, then up to kStageOperands operands, and last the result, which it stores. Elements
-// outside b's edge stay 0, even if the kernel would change a 0.
+// outside the data of b stay 0, even if the kernel would change a 0.
 struct Stage {
   const ir::Kernel* kernel = nullptr;  // null: there is none
   std::uint32_t number = 0;            // the back end's number of the kernel

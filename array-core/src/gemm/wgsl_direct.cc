@@ -15,7 +15,7 @@ struct Lines {
   std::string term_stride;
   std::string most;
   std::string first;  // the first line of the block
-  // If true, the prologue is applied here. If b is read through a window, it is applied there.
+  // If true, the prologue is applied here. A window applies the prologue itself, when it reads b.
   bool prologue = false;
 
   std::string places() const {

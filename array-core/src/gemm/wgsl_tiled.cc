@@ -9,7 +9,7 @@ namespace arraycore::gemm {
 
 namespace {
 
-// Writes the WGSL for the tile of one operand. Its names begin with `a` or `b`.
+// Writes the WGSL for the tile of one operand. The names in the WGSL begin with `a` or `b`.
 struct Side {
   std::string name;
   Load load;
@@ -22,7 +22,7 @@ struct Side {
   std::string most;   // the number of lines of the matrix
   std::string first;  // the first line of the tile
   std::string lane;   // the invocation's position along the lines
-  // If true, the prologue is applied here. If b is read through a window, it is applied there.
+  // If true, the prologue is applied here. A window applies the prologue itself, when it reads b.
   bool prologue = false;
   bool by_term = false;  // for `a`: it is read at the same Term as `b`
 

@@ -45,8 +45,8 @@ double inverse_erfc_upper(double y) {
     return x;
   }
   for (int step = 0; step < 4; ++step) {
-    // This is Newton's step: erfc(x) - y divided by the slope of erfc. Both are scaled by exp(x *
-    // x), so that the tail does not underflow.
+    // This is Newton's step: erfc(x) - y divided by the slope of erfc. The dividend and the divisor
+    // are scaled by exp(x * x), so that the tail does not underflow.
     const double error = (std::erfc(x) - y) * kSqrtPi / 2 * exp_square(x);
     x += error / (1 + x * error);
   }

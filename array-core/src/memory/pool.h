@@ -49,7 +49,7 @@ struct PoolLimits {
   std::int64_t budget_bytes = 0;  // of all buffers, including kept ones
   std::int64_t largest_buffer =
       0;  // the adapter's maxBufferSize or largest binding size, whichever is smaller
-  // The limit of bytes in empty buffers that are kept in any case.
+  // Empty buffers are kept in any case as long as they have at most this many bytes together.
   std::int64_t kept_bytes = 64 << 20;
 };
 

@@ -38,7 +38,7 @@ ir::Kernel make_normalize_kernel(const NormalizationTypes& types);
 ir::Kernel make_norm_sums_kernel(const NormalizationTypes& types);
 
 // Makes the gradient's kernel. Parameters: gy, x, mean, inv_std, gamma, ggamma, gbeta, share (1 /
-// the elements in a row), gx = gamma * inv_std * (gy - (x_hat * ggamma + gbeta) * share).
+// the number of elements in a row), gx = gamma * inv_std * (gy - (x_hat * ggamma + gbeta) * share).
 ir::Kernel make_norm_gradient_kernel(const NormalizationTypes& types);
 
 }  // namespace arraycore::ops

@@ -53,8 +53,8 @@ int elements_per_turn(Distribution distribution, DType dtype);
 
 // Makes the kernel. Its parameters are the key's two words, the counter's four (uint32 scalars;
 // iteration i adds i to the first, a further attempt adds 1 to the last), a, b, and the result,
-// which is raw. Where an array is taken, that array and the result follow, both elementwise.
-// REQUIRES: draws(distribution, dtype).
+// which is raw. If the kernel takes an array, the array comes before the result, and both are
+// elementwise. REQUIRES: draws(distribution, dtype).
 ir::Kernel random_kernel(Distribution distribution, DType dtype);
 
 }  // namespace arraycore::ops

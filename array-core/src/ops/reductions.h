@@ -85,13 +85,13 @@ struct ReductionSpec {
   DType out = DType::float32;
   bool where = false;  // there is an operand of bools; elements where it is false do not count
   bool initial =
-      // In a fold: a scalar that is combined with the total. With by_tree, if the ufunc has no
-      // identity, it also replaces elements that do not count.
+      // In a fold: there is a scalar that is combined with the total. If the ufunc is by_tree and
+      // has no identity, the scalar also replaces elements that do not count.
       false;
   bool skips_nan = false;
   bool root = false;
-  // Only for make_ordered_kernel: an operand has each row's total so far. Then `initial` is
-  // false.
+  // Only for make_ordered_kernel: there is an operand with each row's total so far. Then `initial`
+  // is false.
   bool carried = false;
 };
 
@@ -109,9 +109,9 @@ ir::Kernel make_reduction_kernel(const ReductionSpec& spec);
 ir::Kernel make_scan_kernel(const ReductionSpec& spec);
 
 // Makes a fold that goes one by one, for ufuncs whose order matters: an elementwise kernel over the
-// rows. Its parameters are x (raw, one row after the other in C order), where (raw, likewise),
-// initial or (carried) the rows' totals so far, of `loop`; length (of a row, int32), y. With
-// `running`, y is raw and gets every intermediate total.
+// rows. Its parameters are x (raw, one row after the other in C order), where (raw, in the same
+// order), initial or with `carried` the rows' totals so far (of the dtype `loop`), length (of a
+// row, int32), y. With `running`, y is raw and gets every intermediate total.
 ir::Kernel make_ordered_kernel(const ReductionSpec& spec, bool running);
 
 }  // namespace arraycore::ops

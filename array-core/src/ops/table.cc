@@ -31,8 +31,8 @@ constexpr Tolerance kModulus{.ulp = 0, .complex_ulp = 16};
 constexpr Tolerance kRounded{.ulp = 1, .complex_ulp = 16};
 constexpr Tolerance kElementary{.ulp = 2, .complex_ulp = 32};
 constexpr Tolerance kComposed{.ulp = 4, .complex_ulp = 64};
-// The tolerance of results exp(y log x). Their relative error is the absolute error of y log x,
-// which grows with the size of y log x.
+// The tolerance of functions that compute exp(y log x). The relative error of the result is the
+// absolute error of y log x, which grows with the size of y log x.
 constexpr Tolerance kPower{.ulp = 4, .complex_ulp = 256};
 // The tolerance of results that are the larger operand plus a term that may nearly cancel it.
 // Results below 1 may have the absolute error that a result of 1 may have.

@@ -32,7 +32,8 @@ inline constexpr std::uint32_t kCloseRequest = 0xFFFFFFFF;
 // Values of `sleeps`: 0 if the executor is awake; otherwise how it must be woken.
 inline constexpr std::uint32_t kSleepsOnWord = 1;
 inline constexpr std::uint32_t kSleepsForMessage = 2;
-// Values of `interrupt`: 0, or the exception that Python must raise. A revoke stays set.
+// Values of `interrupt`: 0, or the exception that Python must raise. The issuer clears
+// kInterruptOnce when it has seen it; kInterruptRevoke stays set.
 inline constexpr std::uint32_t kInterruptOnce = 1;
 inline constexpr std::uint32_t kInterruptRevoke = 2;
 

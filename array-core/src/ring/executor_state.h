@@ -53,7 +53,7 @@ struct Drain {
   std::uint32_t handled = 0;   // the newest reset that was carried out
   bool operator==(const Drain&) const = default;
 
-  // Notes that the command at `position` was executed or dropped. It has `words` words.
+  // Notes that the command at `position`, which has `words` words, was executed or dropped.
   void executed(std::uint32_t words, bool fence_began = false) {
     position += words;
     news_follows = fence_began;

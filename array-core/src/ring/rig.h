@@ -26,7 +26,8 @@ class RingMemory {
   std::uint64_t bytes() const { return words_.size() * 4; }
   std::span<std::uint32_t> ring() { return {words_.data(), ring_words_}; }
   std::span<std::byte> texts() { return {base() + ring().size_bytes(), text_bytes_}; }
-  // Returns the address of byte `offset` of the data, or a pointer to it.
+  // data() returns the address of byte `offset` of the data. at() returns the pointer for an
+  // address.
   Address data(std::uint32_t offset = 0) const { return ring_words_ * 4 + text_bytes_ + offset; }
   std::byte* at(Address address) { return base() + address; }
 

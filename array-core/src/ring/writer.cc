@@ -212,8 +212,8 @@ Status Writer::label(std::string_view text) {
   return append(Opcode::label, {keep_text(text), size32(text)});
 }
 
-// The space for texts is used from front to back. It starts again at the front once the executor
-// has taken every command, because texts are rare.
+// Makes room in the space for texts, which is used from front to back. If it is full, this waits
+// until the executor has taken every command, and begins at the front again. Texts are rare.
 Status Writer::reserve_texts(std::size_t bytes) {
   if (bytes > texts_.size())
     return Error{

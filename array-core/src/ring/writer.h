@@ -95,11 +95,12 @@ class Writer {
 
   Status create_buffer(BufferId id, std::uint32_t bytes, std::string_view label);
   Status destroy_buffer(BufferId id);
-  // `offset` is a multiple of 4. The bytes after the end, up to the next multiple of 4, become 0.
+  // Uploads bytes to a buffer. `offset` is a multiple of 4. The bytes from the end of the range up
+  // to the next multiple of 4 become 0.
   Status upload(BufferId id, std::uint32_t offset, Address from, std::uint32_t bytes);
   // Uploads bytes that are sent in the ring itself. REQUIRES: at most max_inline_bytes() bytes.
   Status upload_inline(BufferId id, std::uint32_t offset, std::span<const std::byte> bytes);
-  // Offsets and `bytes` are multiples of 4. Source and target are different buffers.
+  // Copies bytes between different buffers. Offsets and `bytes` are multiples of 4.
   Status copy(BufferId source, std::uint32_t source_offset, BufferId target,
               std::uint32_t target_offset, std::uint32_t bytes);
   Status fill(BufferId id, std::uint32_t offset, std::uint32_t bytes, std::uint32_t value);
@@ -115,9 +116,9 @@ class Writer {
   void tap(std::vector<std::uint32_t>* kept) { tap_ = kept; }
   Status timestamp_begin();
   Status timestamp_end(Address to);
-  // Each of the next `number` dispatches writes kTraceWords at `to`, in their order: its position
-  // and tag, and the 64-bit nanoseconds of its begin and its end. They are complete when a later
-  // fence is done. 0 ends the trace.
+  // Each of the next `number` dispatches writes a record of kTraceWords words, the first one at
+  // `to`: its position and tag, and the times of its start and end in nanoseconds, 64 bits each.
+  // The records are complete when a later fence is done. If `number` is 0, the trace ends.
   Status trace(Address to, std::uint32_t number);
   Status label(std::string_view text);
 

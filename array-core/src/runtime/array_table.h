@@ -25,8 +25,8 @@ class ArrayTable {
  public:
   // Adds an array and returns its id; 0 if every slot is in use.
   ArrayId insert(Array array);
-  // Returns nullptr if no array has the id, for example because the array was freed. The pointer is
-  // valid until the next insert.
+  // Returns the array of an id, or nullptr if no array has the id, for example because it was
+  // freed. The pointer is valid until the next insert.
   const Array* find(ArrayId id) const;
   // Frees the array. Ignores unknown ids, because a reset may come before Python's `__del__`.
   void erase(ArrayId id);

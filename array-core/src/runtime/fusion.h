@@ -1,6 +1,6 @@
 // Lazy fusion. Launches whose results are new arrays wait, and launches that belong together become
-// one kernel (fuse/fuse.h) when a result is needed. It stands between a launcher and its callers,
-// and uses the launcher's kernels and arrays. Python's thread only.
+// one kernel (fuse/fuse.h) when a result is needed. This class stands between a launcher and the
+// launcher's callers, and uses the launcher's kernels and arrays. Python's thread only.
 //
 // A group contains waiting operations over one loop that read each other's results. It is flushed
 // as a whole, in the order of its calls. Results that somebody holds are stored, results that
@@ -9,8 +9,8 @@
 // of its result for each element of the loop (a broadcast, a part of the result, a raw parameter),
 // or because they run on another back end. They first flush the groups that they read.
 //
-// A write flushes the groups that read the memory which it overwrites. Groups are flushed by counts
-// only, so the same program always makes the same launches.
+// A write flushes the groups that read the memory which it overwrites. Limits of counts and bytes,
+// and not of time, flush groups. So the same program always makes the same launches.
 #pragma once
 
 #include <cstdint>
@@ -28,9 +28,9 @@ namespace arraycore {
 
 class Fusion {
  public:
-  // The limits of operations in a group, of groups, and of arrays that a group's kernel binds where
-  // possible: WebGPU guarantees 8 storage buffers. A waiting group may have kSpareArrays more,
-  // because some arrays are temporaries that are released with the next call.
+  // Limits: the operations in a group, the groups, and, where possible, the arrays that a group's
+  // kernel binds (WebGPU guarantees 8 storage buffers). A waiting group may have kSpareArrays more
+  // arrays, because some of its arrays are temporaries that are released with the next call.
   static constexpr std::size_t kMaxNodes = 48;
   static constexpr std::size_t kMaxGroups = 64;
   static constexpr std::size_t kMaxArrays = 8;
@@ -49,11 +49,12 @@ class Fusion {
   // Implements Launcher::launch: lets the launch wait, or launches it together with the groups that
   // it reads.
   Status launch(const KernelCall& call);
-  // Computes the storage's content, if its operation waits.
+  // Computes the storage's content, if the operation that computes it still waits.
   Status flush(const Storage& storage);
   // Launches all waiting operations that read the storage.
   Status flush_readers(const Storage& storage);
-  // Must be called before the bytes of the storage are written.
+  // Launches the waiting operations that must run before the bytes of the storage are written. Call
+  // it before each such write.
   Status prepare_write(const Storage& storage);
   Status flush_all();
   // Launches waiting operations if arrays that only they hold use too much memory.

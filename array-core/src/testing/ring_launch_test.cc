@@ -1,5 +1,5 @@
 // Tests the commands of launches on the ring. They are the same whether a signature is new or
-// known, and bind as few buffers as the device allows. Also tests the copies around packed
+// known, and bind no more buffers than the device allows. Also tests the copies around packed
 // launches, raw kernels, and the device's clock.
 #include <gtest/gtest.h>
 

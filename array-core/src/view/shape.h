@@ -35,7 +35,7 @@ Result<View> flip(const View& view, std::span<const std::int64_t> axes);
 View squeeze(const View& view);  // removes every axis of extent 1
 Result<View> squeeze(const View& view,
                      std::span<const std::int64_t> axes);  // may also fail with "cannot_squeeze"
-// `axes` are positions in the result. It may also fail with value, "too_many_dimensions".
+// `axes` are positions in the result. Another error is possible: value, "too_many_dimensions".
 Result<View> expand_dims(const View& view, std::span<const std::int64_t> axes);
 
 // Does what np.diagonal does: the diagonal becomes the last axis. The view is writable, unlike

@@ -19,7 +19,7 @@ using namespace arraycore;  // NOLINT(google-build-using-namespace): a test's ow
 std::string answer;
 ir::Kernel kernel;
 
-// Returns the types in a text of "float32" (an array), "scalar" or "absent".
+// Returns the types that a text lists: dtypes such as "float32" (for arrays), "scalar" or "absent".
 Result<std::vector<dialect::ArgumentType>> argument_types(std::string_view text) {
   std::vector<dialect::ArgumentType> out;
   while (!text.empty()) {

@@ -65,7 +65,7 @@ std::int32_t probe_can_cast(std::int32_t from, std::int32_t to, std::int32_t cas
              : 0;
 }
 
-// Returns 0, or the number of the error's kind and writes the error's message to `message`.
+// Returns 0. On an error, returns the number of its kind and writes its message to `message`.
 std::int32_t probe_check_fits(std::int32_t negative, std::uint64_t magnitude, std::int32_t beyond,
                               std::int32_t dtype, char* message, std::int64_t capacity) {
   const Status status =

@@ -170,8 +170,8 @@ void float_sum(CaseWriter& writer) {
        writer, "sum");
 }
 
-// Adds argmax, by value and then by position. It uses the index within the reduction, and its
-// `post` uses a scalar.
+// Adds cases of argmax, which compares values and then positions. The kernel uses the index within
+// the reduction, and its `post` uses a scalar.
 void arg_max(CaseWriter& writer) {
   for (const std::int64_t length : {7, 100, 17000}) {
     Builder k("argmax");
@@ -239,8 +239,8 @@ void bests(CaseWriter& writer) {
   add({3, 2, 4000}, 5, 2);
 }
 
-// Adds rows over two axes, where one operand is read in groups of four and the others element by
-// element, as in the sums of a normalization's gradient.
+// Adds cases of sums of rows over two axes, where one operand is read in groups of four and the
+// others element by element, as in the sums of a normalization's gradient.
 void mixed_rows(CaseWriter& writer) {
   Builder k("mixed");
   const auto x = k.in("x", DType::int32);
@@ -258,8 +258,8 @@ void mixed_rows(CaseWriter& writer) {
        writer, "mixed rows");
 }
 
-// Adds running sums together with elements' indices, divided in every way: one invocation, one
-// workgroup, several workgroups.
+// Adds cases of running sums together with elements' indices, divided in every way: one invocation,
+// one workgroup, several workgroups.
 void scans(CaseWriter& writer, DType dtype, bool wide_strides) {
   const auto add = [&](const Dims& loop, std::uint32_t axes) {
     Builder k("scan");
@@ -297,7 +297,8 @@ void scans(CaseWriter& writer, DType dtype, bool wide_strides) {
   add({0}, 1);
 }
 
-// Adds a launch of more than 65,535 workgroups, on a device that allows few along one axis.
+// Adds a case of a launch of more than 65,535 workgroups, on a device that allows few along one
+// axis.
 void two_dimensional_grid(CaseWriter& writer) {
   codegen::Limits limits;
   limits.groups = 7;
@@ -309,8 +310,9 @@ void two_dimensional_grid(CaseWriter& writer) {
        writer, "grid");
 }
 
-// Adds atomics on few elements, with floats and narrow types by compare-and-exchange. The integers
-// are small, so that sums of floats are exact (float16 up to 2048).
+// Adds cases of atomic updates of few elements, with floats and narrow types by
+// compare-and-exchange. The values are small integers, so that sums of floats are exact (float16 up
+// to 2048).
 void contended(CaseWriter& writer) {
   for (const DType dtype : {DType::int8, DType::uint8, DType::int16, DType::uint16, DType::int32,
                             DType::uint32, DType::float16, DType::float32})
@@ -327,7 +329,8 @@ void contended(CaseWriter& writer) {
     }
 }
 
-// Adds sums of 64 bits, which add the low half and then the high half. Most terms cause a carry.
+// Adds cases of atomic sums of 64 bits, which add the low half and then the high half. Most terms
+// cause a carry.
 void contended_wide(CaseWriter& writer) {
   for (const DType dtype : {DType::int64, DType::uint64}) {
     Builder k("wide");
@@ -347,7 +350,8 @@ void contended_wide(CaseWriter& writer) {
   }
 }
 
-// Exchanges elements of 1, 2 and 4 bytes. The old values are stored; neighbours must not change.
+// Adds cases that exchange elements of 1, 2 and 4 bytes. The old values are stored; neighbours must
+// not change.
 void exchanged(CaseWriter& writer) {
   for (const DType dtype : {DType::int8, DType::uint16, DType::float16, DType::float32}) {
     Builder k("exchanged");

@@ -51,7 +51,8 @@ const browser = await launchChromium({ webgpu: values.backend === "webgpu" });
 let failed = 0;
 try {
   const tab = await browser.newPage();
-  // WebGPU reports refused commands only on the console. A refused step would count as a fast one.
+  // WebGPU reports refused commands only on the console, and a step whose commands are refused seems fast. So messages
+  // on the console count as failures.
   tab.on("console", (message) => {
     if (message.type() !== "error" && message.type() !== "warning") return;
     if (!/WebGPU|GPU|invalid|error/i.test(message.text())) return;

@@ -81,7 +81,7 @@ def index(x: Any, items: Iterable[int]) -> int:
 
 
 def reshape(x: Any, mode: int, order: int, shape: Iterable[Any]) -> int:
-    """Return the elements in another shape, of which one extent may be -1: a view or a copy."""
+    """Return the elements in another shape, as a view or a copy. One of its extents may be -1."""
     return call(opcodes.RESHAPE, x._id, mode, order, *int64s(shape))
 
 
@@ -103,17 +103,17 @@ def move_axes(x: Any, count: int, axes: Iterable[Any]) -> int:
 
 
 def flip(x: Any, axes: Any) -> int:
-    """Return a view that is reversed along the given or all axes."""
+    """Return a view that is reversed along the given axes, or along all axes."""
     return call(opcodes.FLIP, x._id, *optional_axes(axes))
 
 
 def squeeze(x: Any, axes: Any) -> int:
-    """Return a view without the given or all axes of extent 1."""
+    """Return a view without the given axes, or without all axes of extent 1."""
     return call(opcodes.SQUEEZE, x._id, *optional_axes(axes))
 
 
 def expand_dims(x: Any, axes: Iterable[Any]) -> int:
-    """Return a view with new axes of extent 1. ``axes`` are their numbers in the result."""
+    """Return a view with new axes of extent 1. ``axes`` are their positions in the result."""
     return call(opcodes.EXPAND_DIMS, x._id, *int64s(axes))
 
 
@@ -128,7 +128,7 @@ def diagonal(x: Any, offset: Any, axis1: Any, axis2: Any) -> int:
 
 
 def reinterpret(x: Any, dtype: np.dtype[Any]) -> int:
-    """Return a view of the same bytes as another dtype."""
+    """Return a view of the same bytes as elements of another dtype."""
     return call(opcodes.REINTERPRET, x._id, number_of(dtype))
 
 
@@ -143,17 +143,20 @@ def imag(x: Any) -> int:
 
 
 def as_strided(x: Any, shape: Collection[int], strides: Collection[int]) -> int:
-    """Return a view with this shape and these byte strides. It must stay within the storage."""
+    """Return a view with this shape and these strides in bytes. All its elements must be inside
+    the storage.
+    """
     return call(
         opcodes.AS_STRIDED, x._id, len(shape), *int64s(shape), len(strides), *int64s(strides)
     )
 
 
 def kernel(kernel: int, words: Iterable[int]) -> int:
-    """Run a kernel that ac_kernel made. An elementwise kernel takes 1 and the size of the loop
-    (two words), or 0; a reduction takes keepdims (0 or 1), then 1 and the axes (dims), or 0
-    for all. Then both take the inputs (arguments), the number of given outputs (all or 0),
-    and the id of each of them. Return the first new output's id, or 0 if none was made.
+    """Run a kernel that ac_kernel made. The words of an elementwise kernel begin with 1 and the
+    size of the loop (two words), or with 0 if no size is given. Those of a reduction begin
+    with keepdims (0 or 1), followed by 1 and the axes (dims), or by 0 for all axes. Then both
+    have the inputs (arguments), the number of given outputs (all or 0), and the id of each
+    given output. Return the first new output's id, or 0 if none was made.
     """
     return call(opcodes.KERNEL, kernel, *words)
 
@@ -226,7 +229,7 @@ def reduce(
     ddof: float,
     initial: Sequence[int],
 ) -> int:
-    """Reduce an array along the given or all axes. Return the result's id, or 0 if it was
+    """Reduce an array along the given axes, or all. Return the result's id, or 0 if it was
     written to ``out``.
     """
     return call(
@@ -289,8 +292,8 @@ def key_fill(target: Any, value: Any, key: Iterable[int]) -> int:
 def key_update(
     target: Any, number: int, cast: bool, value: Sequence[int], key: Iterable[int]
 ) -> int:
-    """Do ``ufunc.at(target, key, value)``. With ``cast``, the value first takes the dtype of the
-    target.
+    """Do ``ufunc.at(target, key, value)``. With ``cast``, the value is first cast to the dtype
+    of the target.
     """
     return call(opcodes.KEY_UPDATE, target._id, number, int(bool(cast)), *value, *key)
 
@@ -478,15 +481,16 @@ def capture_position() -> int:
 
 
 def capture_compare() -> int:
-    """Compare the two newest recordings. Return a new array of uint32 and shape (n, 7): for each
-    scalar that differs the command, the argument and the dtype (-1: 32 bits of a raw kernel's
-    uniforms), then the bits in the first and in the second recording, low word first.
+    """Compare the two newest recordings. Return a new array of uint32 and shape (n, 7). It has a
+    row for each scalar that differs: the command, the argument and the dtype (-1: 32 bits of
+    a raw kernel's uniforms), then the bits in the first and in the second recording, low word
+    first.
     """
     return call(opcodes.CAPTURE_COMPARE)
 
 
 def capture_blame() -> int:
-    """Return the command at which the last comparison failed."""
+    """Return the number of the command at which the last comparison failed."""
     return call(opcodes.CAPTURE_BLAME)
 
 

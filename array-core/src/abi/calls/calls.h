@@ -14,8 +14,8 @@ namespace arraycore::calls {
 // Executes one operation. Returns an array's id, or another number that the operation defines.
 using Call = Result<std::int32_t> (*)(Context& context, Words& words);
 
-// Each looks up an operation's function in one table: frequent or rare. Returns nullptr if the
-// table does not have it. find() looks in both.
+// find_frequent() and find_rare() look up an operation's function in one table each. They return
+// nullptr if the table does not have it. find() looks in both tables.
 Call find_frequent(std::int32_t operation);
 Call find_rare(std::int32_t operation);
 inline Call find(std::int32_t operation) {

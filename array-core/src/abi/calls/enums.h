@@ -15,7 +15,7 @@ enum class ReshapeMode : std::uint8_t {
   ravel = 1,
   // always a copy
   copy = 2,
-  // a view, or the error value, "reshape_needs_copy"
+  // a view; if none is possible, the error (value, "reshape_needs_copy")
   never = 3,
 };
 

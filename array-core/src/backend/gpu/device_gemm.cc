@@ -300,8 +300,8 @@ Status DeviceGemm::run(const GemmLaunch& launch, const Choice& choice, KernelId 
   if (choice.splits == 1) return dispatch(launch, choice, kernel, grid, groups);
   const std::int64_t bytes = problem.batches() * choice.splits * problem.m * problem.n * 4;
   TRY(const auto& parts, backend_.create_storage(bytes));
-  // The buffer is freed when this function returns, although its commands still wait. That is safe:
-  // only commands that are queued later can use its memory.
+  // The buffer is freed when this function returns, although commands that use it still wait. That
+  // is safe: its memory can be given only to commands that are queued later.
   const Lent lent(backend_, parts);
   GemmLaunch partial = launch;
   partial.problem = into_parts(problem, choice.splits);

@@ -21,10 +21,11 @@ class DevicePace {
   static constexpr double kNeverLong = 5e8;
 
   // Returns the most floating-point operations that one dispatch should have, for a product of
-  // `flop` operations. While the speed is not known, a small product gets infinity. For a larger
-  // one it first measures products of zeros of growing sizes on the device, until one takes 12 ms.
-  // That takes 20 to 200 ms in all, and no dispatch is longer than kLongestMs. If a wait fails
-  // (Ctrl-C, a lost device), it returns that error, and the next product measures again.
+  // `flop` operations. While the speed is not known, the result for a small product is infinity.
+  // For a larger product, the function first measures products of zeros of growing sizes on the
+  // device, until one takes 12 ms. All together take 20 to 200 ms, and no dispatch takes longer
+  // than kLongestMs. If a wait fails (Ctrl-C, a lost device), the function returns that error, and
+  // the next call measures again.
   Result<double> most_flop(double flop, Backend& backend, DeviceGemm& gemm,
                            const gemm::Device& device, ring::Host& host);
   // Returns the limit of a dispatch without measuring, or infinity while the speed is not known.

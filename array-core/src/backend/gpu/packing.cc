@@ -19,7 +19,8 @@ struct Touched {
   std::int64_t end = 0;
   bool written = false;
   std::int64_t bytes() const { return end - begin; }
-  // The bytes that are copied if this part is packed. A written part is copied in and back.
+  // Returns the number of bytes that are copied if this part is packed. A part that the kernel
+  // writes is copied twice: to the block, and back.
   std::int64_t cost() const { return bytes() * (written ? 2 : 1); }
 };
 

@@ -105,7 +105,8 @@ void RingBackend::destroy_storage(StorageId storage) {
   free_.push_back(storage);
 }
 
-// Returns free memory in the staging block, at most `bytes`. If the block is full, it waits first.
+// Returns free memory in the staging block, at most `bytes` bytes. If the block is full, it first
+// waits for the executor, which frees the block.
 Result<std::span<std::byte>> RingBackend::stage_part(std::size_t bytes) {
   if (staged_ == staging_bytes_) {
     TRY_DONE(finish());
@@ -140,8 +141,9 @@ Status RingBackend::fill_zero(StorageId storage) {
 }
 
 // Downloads go through the staging block and never directly to the caller. A wait can fail (an
-// error, Ctrl-C, a time-out) before the executor is done. Its later writes must not hit memory that
-// the caller has freed. That part of the block stays reserved until a later wait succeeds.
+// error, Ctrl-C, a time-out) before the executor is done. What the executor writes later must not
+// hit memory that the caller has freed. So the download's part of the block stays reserved until a
+// later wait succeeds.
 Status RingBackend::download(StorageId storage, std::int64_t offset, std::span<std::byte> bytes) {
   if (bytes.empty()) return finish();
   auto from = static_cast<std::uint32_t>(at(storage).offset + offset);

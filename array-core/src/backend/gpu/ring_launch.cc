@@ -42,7 +42,7 @@ void RingBackend::forget(KernelId kernel) {
   prepared.kernel.name = name;
 }
 
-// Returns the index of the storage's range in `ranges_`, which it adds if it is new.
+// Returns the index of the storage's range in `ranges_`. Adds the range if it is new.
 std::uint32_t RingBackend::bind(StorageId storage) {
   const Region& region = at(storage);
   const auto offset = static_cast<std::uint32_t>(region.offset);

@@ -233,9 +233,9 @@ TEST(Winograd, TakesWhatRepaysTheTransforms) {
   EXPECT_FALSE(suits({2, 16, 16, 1, 120, 3}));  // one axis
 }
 
-// Winograd's transforms lose accuracy, because they multiply larger numbers. But its sums have a
+// Winograd's transforms lose accuracy, because they multiply larger numbers. But the sums have a
 // ninth of the terms, which gains accuracy. With 64 channels, the root mean square error is 0.64
-// times that of sums in order.
+// times that of plain sums whose terms are added in order.
 TEST(Winograd, ErrsNoMoreThanSums) {
   const Shape s{1, 64, 12, 20, 24, 3};
   const Problem p = problem_of(s, DType::float32, true);

@@ -14,7 +14,7 @@
 namespace arraycore::cpu {
 
 // The sizes of the blocks that are packed at a time. A panel of b stays in the first-level cache,
-// the block of a in the second-level cache, and the block of b in the last.
+// the block of a in the second-level cache, and the block of b in the last-level cache.
 inline constexpr std::int64_t kDepth = 256;
 inline constexpr std::int64_t kBlockRows = 96;
 inline constexpr std::int64_t kBlockColumns = 1024;

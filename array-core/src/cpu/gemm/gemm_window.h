@@ -65,7 +65,7 @@ class Windowed {
     if (prologue_ == nullptr) return Done{};
     const Status done = prologue_->apply({batch_, column, columns, term, terms, kColumns<T>},
                                          reinterpret_cast<std::byte*>(to));
-    // Elements outside the edge must be 0, even if the prologue has changed them.
+    // Elements outside the data must be 0, even if the prologue has changed them.
     panels<true>(columns, terms, to);
     return done;
   }
@@ -157,7 +157,7 @@ class Windowed {
     return static_cast<std::uint64_t>(x) < static_cast<std::uint64_t>(extent);
   }
 
-  // Fills a block of packed columns. With `blank` it only sets elements outside the edge to 0.
+  // Fills a block of packed columns. With `blank` it only sets elements outside the data to 0.
   template <bool blank>
   void panels(std::int64_t columns, std::int64_t terms, T* to) const {
     for (std::int64_t first = 0; first < columns; first += kColumns<T>, to += terms * kColumns<T>)

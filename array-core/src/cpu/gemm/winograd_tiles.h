@@ -49,7 +49,7 @@ class Tiles {
         pairs_(images * pairs_of_image_) {}
 
   std::int64_t pairs() const { return pairs_; }
-  // Returns how many outputs an image's tiles have, including those outside the edge.
+  // Returns how many outputs an image's tiles have, including those outside the image.
   std::int64_t computed() const { return pairs_of_image_ * 8; }
   std::int64_t line() const {
     return pairs_of_row_ * 4 + tile_size_ - 2;

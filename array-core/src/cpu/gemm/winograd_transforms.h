@@ -100,7 +100,7 @@ inline void winograd_gradient(Four g0, Four g1, Four* to, std::int64_t step) {
   to[3 * step] = g1;
 }
 
-// Computes G g G' for two pairs of tiles g of 2 x 2. The parameters are those of winograd_tiles.
+// Computes G g G' for two pairs of tiles g of 2 x 2. The parameters are those of winograd_tiles().
 inline void winograd_gradients(const float* first, const float* second, std::int64_t line,
                                float* to, std::int64_t step) {
   Four rows[8];  // NOLINT(*-avoid-c-arrays): registers

@@ -1,9 +1,9 @@
 // Loops for batch normalization of float32 (ops/normalization.h): a channel's statistics, the two
-// sums of its gradient, and the gradient itself. The data are normalized by a kernel's own body,
-// because it is fused with the operations after it. Blocks of up to 1024 elements are summed, and
-// then the blocks' sums pairwise. So the errors are no larger than if the kernels' bodies ran. The
-// gradient is computed by the same operations in the same order as in its kernel's body. One caller
-// at a time; channels are divided among the thread pool's threads.
+// sums of its gradient, and the gradient itself. There is no loop for the kernel that normalizes
+// the data, because that kernel is fused with later operations. Blocks of up to 1024 elements are
+// summed, and then the blocks' sums pairwise. So the errors are no larger than if the kernels'
+// bodies ran. The gradient is computed by the same operations in the same order as in its kernel's
+// body. One caller at a time; channels are divided among the thread pool's threads.
 #pragma once
 
 #include <optional>

@@ -51,7 +51,8 @@ Result<Picking> resolve_key(const View& view, std::span<const KeyItem> key);
 // Returns the common shape of arrays of indices. Error: index, "indices_do_not_broadcast".
 Result<Dims> broadcast_indices(std::span<const Dims> shapes);
 
-// Returns the result's shape: the kept axes of `picking`, with the indices' shape at its position.
+// Returns the result's shape: the kept axes of `picking`, and the indices' shape after the first
+// `picking.place` of them.
 // Error: index, "too_many_dimensions".
 Result<Dims> picked_shape(const Picking& picking, const Dims& indices);
 

@@ -32,8 +32,8 @@ Error bad_value(std::string code, const std::string& kernel, const std::string& 
   return {ErrorKind::value, std::move(code), "kernel '" + kernel + "': " + why};
 }
 
-// Splits the text into fields, each of which ends with a zero byte. Returns nullopt if there are
-// not exactly `count`.
+// Splits the text into fields, each of which ends with a zero byte. Returns nullopt if the text
+// does not have exactly `count` fields.
 std::optional<std::vector<std::string>> fields_of(std::string_view texts, std::size_t count) {
   std::vector<std::string> fields;
   while (!texts.empty()) {

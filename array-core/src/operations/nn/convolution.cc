@@ -279,8 +279,8 @@ Status Convolutions::run_forward(const Array& data, const Array& weights, const 
                                  const ConvolutionExtras& extras) {
   if (out.view.count() == 0) return Done{};
   if (sizes.in_channels == 0) return fill_with_epilogue(out, extras);
-  // With groups, a pointwise batch has two axes: image and group. The extras have one batch stride,
-  // which cannot select the group.
+  // With groups, the batch of a pointwise convolution has two axes: image and group. The extras
+  // have one batch stride, which cannot select the group.
   const bool pointwise = sizes.is_pointwise(how) && (how.groups == 1 || !extras.any());
   TRY(auto& stages, stages_of(out.dtype, extras));
   for (std::size_t i = 0; i < 2; ++i) {

@@ -80,8 +80,8 @@ class Tape {
     std::uint64_t serial = 0;  // distinguishes it from another storage with the same id
     bool alive = true;
   };
-  // Why this step cannot be played, whatever step it is compared with. `command` is the number of
-  // commands recorded before that.
+  // The reason why this step cannot be played, whatever step it is compared with. `command` is the
+  // number of commands that were recorded before the reason arose.
   struct Refusal {
     Error error;
     std::uint32_t command = 0;
