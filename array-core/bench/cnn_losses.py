@@ -5,10 +5,10 @@
 
 ``array-core/tests/chainer/train.py`` trains the three-layer CNN and an MLP in both places. The
 script prints one flat JSON object. ``cnn_losses`` and ``mlp_losses`` are the largest relative
-differences of the first 20 losses; ``cnn_step_dispatches`` and similar names count the last step.
-The exit code is 0 if the differences are at most ``BAR`` (``tests/chainer/places.py``). ``--loop``
-instead trains for many steps; ``cnn_loop_bytes_growth`` is by how many bytes memory grew after step
-50.
+differences of the first 20 losses; ``cnn_step_dispatches`` and similar numbers are counts of the
+last step. The exit code is 0 if the differences are at most ``BAR`` (``tests/chainer/places.py``).
+``--loop`` instead trains for many steps; ``cnn_loop_bytes_growth`` is the growth of memory in bytes
+after step 50.
 """
 
 from __future__ import annotations

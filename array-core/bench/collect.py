@@ -38,7 +38,7 @@ GRACE_S = 20
 
 
 class CommandFailed(Exception):
-    """A command printed no figures; the text says why."""
+    """A command printed no figures; the exception's text says why."""
 
 
 def machine() -> dict[str, Any]:

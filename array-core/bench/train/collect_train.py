@@ -51,7 +51,7 @@ def has_graphics_card() -> bool:
 
 
 def arguments_of(models: list[str], seconds: float) -> list[str]:
-    """Return options of ``steps.py``."""
+    """Return the options of ``steps.py`` that choose these networks and this time."""
     names, batches = zip(*(model.split(":") for model in models), strict=True)
     return [*names, "--batch", *batches, "--seconds", str(seconds)]
 

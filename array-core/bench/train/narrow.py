@@ -4,9 +4,9 @@
 
 The network has width 8, images of 16 x 16 and batches of 8. The script prints one flat JSON object.
 ``narrow_first_losses`` is the largest relative difference of the first ten losses,
-``narrow_late_mean`` that of the mean of the last ten, and ``narrow_bytes_growth`` by how many bytes
-arrays, buffers and memory grew from step 50 to ``--until``. The exit code is 0 if all are within
-their limits.
+``narrow_late_mean`` that of the mean of the last ten, and ``narrow_bytes_growth`` the growth of
+arrays, buffers and memory in bytes from step 50 to ``--until``. The exit code is 0 if all numbers
+are within their limits.
 """
 
 from __future__ import annotations

@@ -26,7 +26,8 @@ MOUNTS = ("python/examples", "array-core/tests/chainer")
 
 
 def command(where: str | None, version: str) -> tuple[tuple[str, ...], dict[str, str]]:
-    """Return the command without the script's own arguments, and its environment.
+    """Return the command that runs the script, without the script's own arguments; and the
+    environment of the command.
 
     ``where`` is a place, or None for a native process.
     """

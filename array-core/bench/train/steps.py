@@ -38,7 +38,7 @@ MEMORY = ("live_bytes", "device_bytes", "heap_bytes")
 def first_steps(
     name: str, batch: int, on: str, captured: bool, losses: int, settled: int, until: int
 ) -> dict[str, Any]:
-    """Return the first losses of a network, and how many bytes memory grew between two steps."""
+    """Return a network's first losses, and the growth of memory from step ``settled`` to ``until``."""
     from workloads import Work
 
     work = Work(name, batch, on, captured)

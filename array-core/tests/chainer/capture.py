@@ -92,7 +92,7 @@ def number(value: Any) -> str:
 
 
 def on_numpy() -> str:
-    """Run an updater with a model on NumPy; return why it is not captured, and its update count."""
+    """Run an updater on NumPy; return why steps are not captured, and the number of updates."""
     model = L.Classifier(Network())
     optimizer = chainer.optimizers.SGD()
     optimizer.setup(model)

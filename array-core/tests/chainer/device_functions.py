@@ -1,4 +1,4 @@
-"""Compares Chainer's functions on ``arraycore.nn`` with its own kernels: values and gradients.
+"""Compares Chainer's functions on ``arraycore.nn`` with Chainer's kernels: values and gradients.
 
     PYTHONPATH=... python3 device_functions.py
 

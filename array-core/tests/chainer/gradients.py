@@ -132,8 +132,8 @@ def backward(name: str, values: list[Any]) -> tuple[list[Any], int]:
 def slope(name: str, values: list[Any], directions: list[Any], dtype: Any) -> tuple[Any, list[Any]]:
     """Return a derivative along the directions, and the inputs.
 
-    It is the derivative of half the weighted sum of the squared outputs. It is a variable, so it
-    can be differentiated once more.
+    The derivative is that of half the weighted sum of the squared outputs. It is one of Chainer's
+    variables, so it can be differentiated once more.
     """
     import chainer
     import chainer.functions as F
@@ -165,7 +165,7 @@ def agree(got: float, wanted: float, terms: float) -> bool:
 def along(gradients: list[Any], directions: list[Any], spoil: float) -> tuple[float, float]:
     """Return the derivative along the directions, and the sum of the magnitudes of its terms.
 
-    It is computed from the gradients, and multiplied by 1 + ``spoil``.
+    The derivative is computed from the gradients, and multiplied by 1 + ``spoil``.
     """
     got, terms = 0.0, 0.0
     for gradient, direction in zip(gradients, directions, strict=True):

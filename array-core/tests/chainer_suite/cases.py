@@ -55,7 +55,7 @@ def part_of(name: str, parts: int) -> int:
 
 
 def reason_of(error: BaseException) -> str:
-    """Return why a case failed, in one line: the place, the error and the start of its message."""
+    """Return why a case failed, in one line: file and line, the error, the start of its message."""
     text = str(error)
     kind, where = type(error).__name__, ""
     frames = re.findall(r'File "([^"]+)", line (\d+), in (\w+)', text)
