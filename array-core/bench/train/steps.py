@@ -38,7 +38,10 @@ MEMORY = ("live_bytes", "device_bytes", "heap_bytes")
 def first_steps(
     name: str, batch: int, on: str, captured: bool, losses: int, settled: int, until: int
 ) -> dict[str, Any]:
-    """Return a network's first losses, and the growth of memory from step ``settled`` to ``until``."""
+    """Return a network's first losses, and the growth of memory between two steps.
+
+    The steps are number ``settled`` and number ``until``.
+    """
     from workloads import Work
 
     work = Work(name, batch, on, captured)

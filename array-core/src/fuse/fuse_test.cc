@@ -211,7 +211,8 @@ TEST(Fuse, RandomKernelsMeanTheSameTogether) {
     const ir::RandomCase clean = ir::random_case(seed, ir::Subset::all);
     if (!traits_of(clean.kernel).consumer || contiguous(clean.loop, 1).count() > 2000) continue;
     Random random{std::mt19937_64(seed)};
-    // Each parameter that the kernel reads gets its own producer of its dtype, if one is found.
+    // Each parameter that the kernel reads gets a producer of the parameter's dtype, if one is
+    // found.
     std::vector<Part> parts;
     std::vector<Producer> producers;
     std::vector<std::pair<std::size_t, std::size_t>> fed;  // parameter and producer

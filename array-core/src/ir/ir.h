@@ -34,8 +34,9 @@ namespace arraycore::ir {
 using Id = std::uint32_t;
 inline constexpr Id kNone = std::numeric_limits<Id>::max();
 
-// Operations mean what they mean in NumPy and in C. If these differ, the comment decides. Operands
-// have the expression's own type, unless the comment names another one. Conversions are explicit.
+// Operations mean what they mean in NumPy and in C. If these differ, the operation's comment below
+// decides. Operands have the expression's own type, unless that comment names another one.
+// Conversions are explicit.
 enum class Op : std::uint8_t {
   // ---- leaves
   constant,  // bits (and bits_high, the imaginary part of complex128) as in memory

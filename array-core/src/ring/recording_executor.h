@@ -57,7 +57,7 @@ class RecordingExecutor {
       std::function<void(const RecordedPipeline& pipeline, const std::uint32_t* grid,
                          const std::vector<std::byte*>& bindings, const std::uint32_t* uniforms)>;
 
-  // Addresses are offsets from `base`, where `memory_bytes` bytes begin.
+  // Addresses in commands are offsets from `base`, the beginning of `memory_bytes` bytes.
   RecordingExecutor(ControlBlock& control, std::byte* base, std::uint64_t memory_bytes, Host& host);
 
   Faults faults;

@@ -28,8 +28,8 @@ bool needs_cpu(const ir::Kernel& kernel) {
                      [](const ir::Param& param) { return !on_gpu(param.dtype); });
 }
 
-// Returns whether the kernel is a scan. Its results belong to elements, as in an elementwise
-// kernel.
+// Returns whether the kernel is a scan, which has a result for each element, as an elementwise
+// kernel has.
 bool is_scan(const ir::Kernel& kernel) { return kernel.reduction && kernel.reduction->running(); }
 
 // Returns the largest power of two, up to 8, that divides the offset and all strides in bytes.
@@ -90,7 +90,8 @@ std::optional<View> by_row(const View& wide, std::uint32_t reduced) {
 }  // namespace
 
 bool on_whole_elements(const Array& array) {
-  // An element of 16 bytes is a complex128. It is on the CPU, which needs alignment to only 8.
+  // An element of 16 bytes is a complex128. It is on the CPU, which needs alignment to 8 bytes
+  // only.
   return step_of(array.view) >=
          std::min<std::int64_t>(8, static_cast<std::int64_t>(size_of(array.dtype)));
 }

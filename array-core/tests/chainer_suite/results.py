@@ -53,8 +53,8 @@ def figures(cases: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
 
     GPU cases are those that Chainer marks as such and whose parameters name no 64-bit float.
     ``gpu_passed`` is the share of them that passed, and ``gpu_forward_on_device`` the share that
-    needed no ``cpu_ops`` in the forward. ``cpu_passed`` is the share that passed of the cases
-    without the mark.
+    needed no ``cpu_ops`` in the forward. ``cpu_passed`` is the share of the cases without the mark
+    that passed.
     """
     narrow = [c for c in cases.values() if c.get("gpu") and not c.get("wide")]
     ran = [c for c in narrow if c["end"] != "skipped"]

@@ -478,7 +478,7 @@ class Generator:
         self._record_new(made, self._dtypes[source])
 
     def _step_put(self, target: int) -> None:
-        """Assign ``a[key] = b``, where b is ``a[key]``, an array or a number; or add a number."""
+        """Do ``a[key] = b`` or ``a[key] += number``; b is ``a[key]``, an array or a number."""
         to = self._arrays[target]
         if not to.flags.writeable or to.ndim > _MAX_KEYED_DIMS:
             self._step_copy(target)

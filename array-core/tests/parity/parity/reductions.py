@@ -241,7 +241,7 @@ _SELECTED = 31
 
 
 def reductions(short: bool) -> Iterator[Case]:
-    """Yield every case, or a fixed selection."""
+    """Yield every case, or a fixed selection if ``short``."""
     yield from _table(short)
     rest = (*_shapes(), *_long(), *_arguments(), *_ufuncs(), *_long_in_order())
     for at, case in enumerate(rest):
