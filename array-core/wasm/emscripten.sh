@@ -52,8 +52,8 @@ in_emscripten_root() {
     "$(command -v chroot)" "$EMSCRIPTEN_ROOT" /bin/sh -c 'cd "$0" && exec "$@"' "$folder" "$@"
 }
 
-# mirror PART FROM TO: copies files that differ, and removes files that FROM lacks. A copy gets the current time, so that
-# a file which changed during the last build is compiled again.
+# mirror PART FROM TO: copies files that differ, and removes files that FROM lacks. A copy gets the current time, so
+# that a file which changed during the last build is compiled again.
 mirror() {
   local part=$1 from=$2 to=$3 file
   (cd "$from" && find "$part" -type f) | while read -r file; do
