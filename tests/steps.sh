@@ -7,6 +7,7 @@ step_e2e() { run_vitest tests/e2e; }
 # Short versions of the steps below. Even on a busy machine, every attack must fail, and every trial must count once.
 step_hostile_test() {
   HOSTILE=short run_vitest tests/hostile
+  HOSTILE_GUESTS=short step_hostile_guests
   CHAOS=1 run_vitest tests/chaos chaos.test.ts
 }
 
@@ -29,6 +30,13 @@ step_chaos_optuna() {
 # ./run hostile [NAME]: runs attacks that a trial's code may try against a volunteer. With NAME, it runs only those
 # whose name contains NAME.
 step_hostile() { run_vitest tests/hostile; }
+
+# ./run hostile-guests [NAME]: runs what volunteers and researchers may try against the server and each other. With
+# NAME, it runs only those whose name contains NAME.
+step_hostile_guests() {
+  HYPERFLOCK_TEST_SERVER_BIN="$ROOT/build/release/bin/hyperflock-server" run_pytest "${PYTHON_TESTS[@]}" \
+    -o "pythonpath=tests/support ../tests/hostile_guests" tests/hostile_guests
+}
 
 # ./run engines: tests the join page, one trial and the self-test in Firefox and WebKitGTK.
 step_engines() { run_vitest tests/engines; }

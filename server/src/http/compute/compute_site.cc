@@ -55,6 +55,15 @@ Status admit(const SiteContext& context, const Route& route, Request& request) {
       request.device = *device;
       return {};
     }
+    // The owner of a revoked device knows its secret, so nobody guesses here.
+    if (!device) {
+      if (const auto admitted = context.admission.admit_stranger(request.address); !admitted) {
+        return Error{"rate_limited",
+                     "Too many wrong credentials of devices came from this address; wait a minute.",
+                     {},
+                     admitted.wait_s};
+      }
+    }
   }
   return Error{
       "unauthorized",

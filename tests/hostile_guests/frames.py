@@ -1,0 +1,136 @@
+"""Attacks by a device's WebSocket: malformed, forged and endless messages."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from ground import Ground
+from wire import Wire
+
+_KIB = 1024
+_REPLACED = 4001  # the code with which the server closes an earlier session
+_NOT_MESSAGES = ("", "{", "[]", "null", '"ready"', "\x00", '{"type": 7}', '{"type": "ready"', "{}")
+
+
+def not_json(ground: Ground) -> Iterator[str]:
+    """Send texts that are no JSON object, until the server closes the connection."""
+    with Wire(ground) as wire:
+        for text in (
+            "",
+            "{",
+            "[]",
+            "null",
+            '"ready"',
+            "\x00",
+            '{"type": 7}',
+            '{"type": "ready"',
+            "{}",
+        ):
+            wire.send(text)
+            yield wire.code()
+
+
+def too_large(ground: Ground) -> Iterator[str]:
+    """Send a frame that is larger than 1 MiB."""
+    with Wire(ground) as wire:
+        wire.send(json.dumps({"type": "ready", "more": "x" * (2048 * _KIB)}))
+        yield wire.code()
+        yield wire.code()
+
+
+def deeply_nested(ground: Ground) -> Iterator[str]:
+    """Send arrays in arrays, as deep as a frame holds."""
+    with Wire(ground) as wire:
+        for open_, close in (("[", "]"), ('{"a":', "}")):
+            deep = 100 * _KIB
+            wire.send(f'{{"type": "ready", "more": {open_ * deep}1{close * deep}}}')
+            yield wire.code()
+
+
+def duplicate_keys(ground: Ground) -> Iterator[str]:
+    """Send a key twice, so that two readers could understand the message differently."""
+    with Wire(ground) as wire:
+        wire.send('{"type": "ready", "type": "heartbeat"}')
+        yield wire.code()
+
+
+def binary(ground: Ground) -> Iterator[str]:
+    """Send binary frames."""
+    with Wire(ground) as wire:
+        wire.send(bytes(1000))
+        yield wire.code()
+
+
+def unknown_types(ground: Ground) -> Iterator[str]:
+    """Send messages of an administrator's, a researcher's and nobody's kind."""
+    with Wire(ground) as wire:
+        for kind in ("lease", "revoke", "admin", "\u202eready"):
+            wire.send({"type": kind})
+            yield wire.code()
+
+
+def results_for_other_attempts(ground: Ground) -> Iterator[str]:
+    """Send results and reports for attempts of other devices."""
+    with Wire(ground) as wire:
+        for attempt in range(1, 9):
+            wire.send(_result(attempt, 0.0))
+            yield wire.code()
+
+
+def infinite_values(ground: Ground) -> Iterator[str]:
+    """Send numbers that are not finite, as the value of an own trial."""
+    ground.study()
+    with Wire(ground) as wire:
+        attempt = wire.lease()["attempt"]
+        for number in ("NaN", "Infinity", "-Infinity", "1e999"):
+            wire.send(json.dumps(_result(attempt, 7.5)).replace("7.5", number))
+            yield wire.code()
+
+
+def hello_twice(ground: Ground) -> Iterator[str]:
+    """Say hello again, as the same device and as another one."""
+    with Wire(ground) as wire:
+        wire.send(wire.hello())
+        yield wire.code()
+        wire.send(wire.hello(device="another"))
+        yield wire.code()
+
+
+def heartbeats_without_end(ground: Ground) -> Iterator[str]:
+    """Send heartbeats without waiting, while the neighbour works."""
+    with Wire(ground) as wire:
+
+        def flood() -> None:
+            for _ in range(200):
+                wire.send({"type": "heartbeat", "attempts": []})
+
+        ground.keep_up(flood)
+        yield "ok"
+
+
+def sessions_of_one_device(ground: Ground) -> Iterator[str]:
+    """Open a device's session again and again, while the earlier ones are open."""
+    with contextlib.ExitStack() as opened:
+        last = opened.enter_context(Wire(ground))
+        for _ in range(20):
+            before, last = last, opened.enter_context(Wire(ground, greet=False, who=last.who))
+            last.send(last.hello())
+            yield last.code()
+            yield before.code()
+            assert before.closed == _REPLACED
+
+
+def _result(attempt: int, value: float) -> dict[str, Any]:
+    return {
+        "type": "result",
+        "attempt": attempt,
+        "seq": 1,
+        "outcome": "complete",
+        "values": [value],
+        "metrics": {"load_ms": 1, "run_ms": 1},
+        "backend": "cpu",
+        "next": False,
+    }

@@ -1,0 +1,88 @@
+"""Lists the attacks, each with the codes that the server must answer to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+import connections
+import credentials
+import frames
+import other_tenants
+import requests_
+from ground import Ground
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One row of the table.
+
+    Attributes
+    ----------
+    attack : callable
+        What the attacker does. It returns the codes that the server answered.
+    codes : str
+        The codes that it must have answered, each at least once, and no others. ``ok`` is an
+        answer without an error.
+    short : bool
+        Whether `./run test` runs it too.
+    options : tuple of str
+        The server's options.
+    """
+
+    attack: Callable[[Ground], Iterable[str]]
+    codes: str
+    short: bool = False
+    options: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The names of the attack's module and function."""
+        return f"{self.attack.__module__}.{self.attack.__name__}"
+
+
+ATTEMPTS = (
+    Attempt(connections.more_than_one_address_may_have, "full", short=True,
+            options=("--max-connections-per-address", "64")),
+    Attempt(connections.half_a_request_head, "closed"),
+    Attempt(connections.one_byte_at_a_time, "headers_too_large"),
+    Attempt(connections.silent_websockets, "hello_timeout", options=("--hello-ms", "500")),
+    Attempt(connections.two_lengths, "bad_request"),
+    Attempt(connections.chunked_body, "length_required"),
+    Attempt(connections.not_http, "bad_request", short=True),
+    Attempt(connections.body_that_never_comes, "unauthorized closed"),
+    Attempt(credentials.wrong_join_codes, "bad_enrolment_code rate_limited", short=True),
+    Attempt(credentials.wrong_tokens, "unauthorized rate_limited"),
+    Attempt(credentials.wrong_device_secrets, "unauthorized rate_limited"),
+    Attempt(credentials.hello_of_another_device, "bad_token rate_limited"),
+    Attempt(credentials.register_without_end, "ok rate_limited"),
+    Attempt(credentials.revoked_join_link, "bad_enrolment_code"),
+    Attempt(credentials.own_token_after_suspension, "suspended"),
+    Attempt(frames.not_json, "malformed", short=True),
+    Attempt(frames.too_large, "frame_too_large closed"),
+    Attempt(frames.deeply_nested, "malformed"),
+    Attempt(frames.duplicate_keys, "malformed"),
+    Attempt(frames.binary, "malformed"),
+    Attempt(frames.unknown_types, "unknown_type"),
+    Attempt(frames.results_for_other_attempts, "unknown_attempt", short=True),
+    Attempt(frames.infinite_values, "malformed bad_number"),
+    Attempt(frames.hello_twice, "unknown_type"),
+    Attempt(frames.heartbeats_without_end, "ok"),
+    Attempt(frames.sessions_of_one_device, "welcome closed"),
+    Attempt(other_tenants.read_studies, "unknown_study", short=True),
+    Attempt(other_tenants.change_studies, "unknown_study"),
+    Attempt(other_tenants.administer, "forbidden"),
+    Attempt(other_tenants.make_links_for_another_project, "bad_field"),
+    Attempt(other_tenants.submit_into_another_project, "bad_field"),
+    Attempt(other_tenants.revoke_others, "unknown_token forbidden unknown_enrolment"),
+    Attempt(other_tenants.download_blobs_of_others, "unknown_blob"),
+    Attempt(requests_.hash_of_other_bytes, "hash_mismatch"),
+    Attempt(requests_.upload_too_large, "blob_too_large"),
+    Attempt(requests_.spec_too_large, "body_too_large"),
+    Attempt(requests_.paths_outside, "not_found", short=True),
+    Attempt(requests_.other_methods, "method_not_allowed"),
+    Attempt(requests_.numbers_out_of_range, "bad_number"),
+    Attempt(requests_.studies_over_quota, "quota_exceeded"),
+    Attempt(requests_.bytes_over_quota, "quota_exceeded"),
+    Attempt(requests_.study_of_too_many_points, "space_too_large"),
+)  # fmt: skip
