@@ -106,7 +106,7 @@ __all__ = [
     "reset",
     "special",
 ]
-# Each of these modules lists its public names itself.
+# The public names of these modules are added from the modules' own lists.
 for _module in (
     _axis_functions, _bits, _correlations, _creation, _differences, _editing, _einsum, _elements,
     _file_io, _gathering, _histograms, _index_grids, _joining, _linear, _matrices, _numpy_names,

@@ -27,7 +27,7 @@ from ._statistics import histograms, sorting
 
 
 class Flat:
-    """An array's elements in C order, as NumPy's ``flat``, to read, write and iterate."""
+    """NumPy's ``flat``: an array's elements in C order, which can be read, written and iterated."""
 
     __slots__ = ("_array",)
 
@@ -104,7 +104,7 @@ class ArrayMethods(Operators, Indexing, Products, Interop):
         scattering.put(self, indices, values, mode)
 
     def compress(self: Any, condition: Any, axis: int | None = None, out: Any = None) -> Any:
-        """Return the parts where the condition is true; see :func:`arraycore.compress`."""
+        """Return the slices whose condition is true; see :func:`arraycore.compress`."""
         return gathering.compress(condition, self, axis, out)
 
     def conj(self: Any) -> Any:
@@ -115,7 +115,7 @@ class ArrayMethods(Operators, Indexing, Products, Interop):
 
     @property
     def flat(self) -> Flat:
-        """The elements in C order. Assigning sets all of them, and repeats values if it must."""
+        """The elements in C order. An assignment sets all of them; too few values are repeated."""
         return Flat(self)
 
     @flat.setter

@@ -3,11 +3,11 @@
     import arraycore as ac
     x = ac.linalg.solve(a, b)
 
-Norms, powers and products are computed where the arrays live. On a device so are the inverses and
-determinants of float32 matrices of at most 64 rows. The other functions call NumPy on the CPU: the
-arrays are copied to the host and back, which waits for the device and increases the counter
-``cpu_ops``. Dtypes and errors are NumPy's: the functions that call NumPy raise TypeError for
-float16.
+Norms, powers and products are computed where the arrays live. On a device, inverses and
+determinants of float32 matrices of at most 64 rows are too. The other functions call NumPy on the
+CPU: the arrays are copied to the host and back, which waits for the device and increases the
+counter ``cpu_ops``. Dtypes and errors are NumPy's: the functions that call NumPy raise TypeError
+for float16.
 """
 
 from __future__ import annotations
@@ -512,7 +512,10 @@ def cond(x: Any, p: Any = None) -> ndarray:
 
 
 def tensorinv(a: Any, ind: int = 2) -> ndarray:
-    """Return the inverse of a tensor as a map of last to first axes, by NumPy on the CPU."""
+    """Return the inverse of a tensor that maps its last axes to its first ``ind`` axes.
+
+    NumPy computes it on the CPU.
+    """
     return by_numpy(np.linalg.tensorinv, a, ind)  # type: ignore[no-any-return]
 
 

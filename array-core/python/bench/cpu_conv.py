@@ -2,9 +2,10 @@
 
     ./run python array-core/python/bench/cpu_conv.py
 
-Windows are 3 x 3, with padding 1. One thread computes, called from Python, and the best of several
-turns counts. NumPy copies the windows into a matrix (``sliding_window_view``) and multiplies it. A
-product of matrices of the same sizes is measured too. Prints one flat JSON object.
+Windows are 3 x 3, with padding 1. Python calls array-core, which computes on one thread, and the
+fastest of several calls counts. NumPy copies the windows into a matrix (``sliding_window_view``)
+and multiplies it. Array-core's product of matrices of these sizes is measured too. Prints one flat
+JSON object.
 """
 
 from __future__ import annotations

@@ -28,7 +28,8 @@ def nanoseconds(bench: Bench, elements: int) -> float:
     Raises
     ------
     SystemExit
-        A turn was not one launch on the device, something was read back, or the result is wrong.
+        The number of launches on the device is wrong, something was read back, or the result is
+        wrong.
     """
     launch, check = bench(elements)
     for _ in range(WARM_UP):

@@ -2,8 +2,9 @@
 
     ./run python --backend webgpu array-core/python/bench/gpu_add.py [--elements N]
 
-The device's own clock times 200 launches in one batch. Each element moves 12 bytes. Prints one JSON
-object with gigabytes per second, or null with a reason on a software device or without a clock.
+The device's own clock measures 200 launches in one batch. For each element 12 bytes are read or
+written. Prints one JSON object with gigabytes per second, or null with a reason on a software
+device or without a clock.
 """
 
 from __future__ import annotations

@@ -3,10 +3,10 @@
     ./run python --backend webgpu array-core/python/bench/gpu_conv.py
 
 Windows are 3 x 3 with padding 1, and ``--sizes`` gives N C O H W. The product is (O, 9 C) by
-(9 C, N H W), so it does the same multiplications as the convolution. The device's own clock times
-several launches of each. The kernels take turns, and the best turn counts. The last line is one
-JSON object: the speeds of the convolution and of its gradients, divided by the product's, or null
-if the device has no clock.
+(9 C, N H W), so it does the same multiplications as the convolution. The device's own clock
+measures several launches of each. The kernels take turns, and the best turn counts. The last line
+is one JSON object: the speeds of the convolution and of its gradients, divided by the product's, or
+null if the device has no clock.
 """
 
 from __future__ import annotations

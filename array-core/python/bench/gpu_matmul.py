@@ -3,9 +3,9 @@
     ./run python --backend webgpu --mount array-core/bench array-core/python/bench/gpu_matmul.py
 
 The references are ``array-core/bench/matmul_ref_{64,128}.wgsl``, run as they are. On software
-devices, a naive kernel with one element per invocation is a third reference. The device's own clock
-times several launches of each into an existing array. They take turns, and the best turn counts.
-``--tiles`` compares all tiles of array-core's kernels and prints a table.
+devices, a naive kernel with one element per invocation is a third reference. Each kernel writes to
+an existing array, and the device's own clock measures several launches. The kernels take turns, and
+the best turn counts. ``--tiles`` compares all tiles of array-core's kernels and prints a table.
 
 The last line is one JSON object. For each size it has array-core's speed divided by that of the
 best reference. For each size that is no multiple of a tile it has the speed divided by that at

@@ -2,9 +2,9 @@
 
     ./run python --backend webgpu array-core/python/bench/gpu_sum.py [--elements N]
 
-The device's own clock times 200 sums in one batch, without a read in between. Each element is a
-read of 4 bytes. Prints one JSON object with milliseconds per sum, or null with a reason on a
-software device or without a clock.
+The device's own clock measures 200 sums in one batch, between which nothing is read back. A sum
+loads 4 bytes for each element. Prints one JSON object with milliseconds per sum, or null with a
+reason on a software device or without a clock.
 """
 
 from __future__ import annotations

@@ -2,11 +2,12 @@
 
     ./run python --backend webgpu array-core/python/bench/issue_cost.py [--elements N]
 
-Each operation is called 20,000 times, into a ring of 4 MiB that the gpu thread drains meanwhile.
-The last read is not counted. Fusion is off, so that each operation is launched. Prints one JSON
-object with medians, 99th percentiles and means in microseconds. A browser's clock has steps of 5
-microseconds, so medians and percentiles are multiples of 5; ``_grouped`` is the median of the means
-of 100 calls each. Fails if an operation was not exactly one call into array-core and one dispatch.
+Each operation is called 20,000 times. Meanwhile the GPU thread empties the ring buffer of 4 MiB
+that receives the commands. The last read is not counted. Fusion is off, so that each operation is
+launched. Prints one JSON object with medians, 99th percentiles and means in microseconds. A
+browser's clock has steps of 5 microseconds, so medians and percentiles are multiples of 5;
+``_grouped`` is the median of the means of 100 calls each. Fails if an operation was not exactly one
+call into array-core and one dispatch.
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ class Bridge(Protocol):
     def reset(self) -> int: ...
     def set_promotion(self, mode: int, /) -> int: ...
     def error(self) -> str:
-        """Return ``"kind code sentence"`` of the last failure."""
+        """Return the last error as text: the kind's number, the code and the message."""
         ...
 
     def create(self, dtype: int, shape: tuple[int, ...], elements: Any | None) -> int:
@@ -38,7 +38,8 @@ class Bridge(Protocol):
     def item(self, array: int, /) -> float | bool:
         """Return the element of a one-element array as a float.
 
-        Return True if the caller must read the array instead, and False if an error occurred.
+        Return True if a float does not hold the element, so that the caller must call
+        :meth:`read`. Return False if an error occurred.
         """
         ...
 

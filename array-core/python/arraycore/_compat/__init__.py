@@ -1,1 +1,1 @@
-"""NumPy's and CuPy's names, calls of NumPy for functions without a kernel, and files."""
+"""The interfaces of NumPy and CuPy, file I/O, and calls of NumPy where there is no kernel."""

@@ -84,7 +84,7 @@ def savetxt(fname: Any, X: Any, *args: Any, **kwargs: Any) -> None:
 
 
 class NpzFile:
-    """The arrays of a ``.npz`` file by their names; each access reads an array."""
+    """The arrays of a ``.npz`` file by their names; each access reads the array from the file."""
 
     __slots__ = ("npz_file",)
 

@@ -1,7 +1,7 @@
 """The interfaces of an array for other libraries: NumPy's functions, DLPack, CuPy's devices.
 
 NumPy calls ``__array_function__`` when one of its functions gets an array of arraycore, and then
-arraycore's function of the same name computes. No array is copied to NumPy implicitly.
+arraycore's function of the same name is called. No array is copied to NumPy implicitly.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Interop:
         dl_device: tuple[int, int] | None = None,
         copy: bool | None = None,
     ) -> Any:
-        """Return a DLPack capsule of a copy in the host's memory, as for ``numpy.from_dlpack``.
+        """Copy the array to the host's memory and return a DLPack capsule of the copy.
 
         Raises
         ------

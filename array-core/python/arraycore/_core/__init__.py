@@ -1,1 +1,1 @@
-"""Defines the array class, its ufuncs, operators, keys and kernels."""
+"""Defines the array class, its ufuncs, operators and indexing, and kernels that users write."""

@@ -50,7 +50,7 @@ def array(
     dtype : dtype, optional
         As for :func:`numpy.array`.
     copy : bool, optional
-        False or None returns an array of arraycore itself if dtype and order fit.
+        If False or None, an array of arraycore that has the dtype and the order is returned itself.
     order : {"K", "A", "C", "F"}
         The copy's layout; elements from the host are laid out in C order, except for "F".
     subok : bool

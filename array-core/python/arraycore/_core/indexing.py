@@ -104,8 +104,7 @@ class Key:
 
     def _add_host(self, item: npt.NDArray[Any], of: Any, extent: int | None) -> None:
         """Upload an array of indices or bools from the host. ``extent`` is the extent of the
-        indexed axis. A mask has no ``extent``, and neither has an item for which the array has no
-        axis.
+        indexed axis. It is None for a mask, and if the key indexes more axes than the array has.
         """
         if item.dtype.kind == "b":
             positions = np.flatnonzero(item).astype(np.int32)

@@ -1,7 +1,7 @@
 """Kernels that users write: CuPy's elementwise and reduction kernels, and shaders in WGSL.
 
-The texts and words are those of ``src/abi/calls/kernels.h``. A call of a kernel crosses from Python
-into array-core once, and once more for each new output after the first.
+``src/abi/calls/kernels.h`` describes a kernel's texts, and the words that encode a call. A call
+crosses from Python into array-core once, and once more for each new output after the first.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class _Kernel:
 
 
 class _TypedKernel(_Kernel):
-    """The base of CuPy's two kinds of kernels: it passes inputs and outputs."""
+    """The base of elementwise and reduction kernels: encodes the inputs and outputs of a call."""
 
     __slots__ = ("nargs", "nin", "nout")
 
@@ -69,7 +69,7 @@ class _TypedKernel(_Kernel):
         self.nargs = self.nin + self.nout
 
     def _argument_words(self, words: list[int], args: tuple[Any, ...]) -> tuple[Any, ...]:
-        """Append the words of all arguments; return the outputs among them."""
+        """Append the words of a call's arguments to ``words``; return the outputs among these."""
         nin = self.nin
         if len(args) != nin and len(args) != self.nargs:
             raise TypeError(f"Wrong number of arguments for {self.name!r}")
@@ -91,7 +91,7 @@ class _TypedKernel(_Kernel):
         return out
 
     def _outputs(self, first: int) -> tuple[ndarray, ...]:
-        """Return the outputs that a call made."""
+        """Return the arrays that a call made for its outputs; ``first`` is the first one's id."""
         if self.nout == 0:
             return ()
         made = [ndarray(first)]
@@ -123,7 +123,7 @@ class ElementwiseKernel(_TypedKernel):
     loop_prep, after_loop : str
         Code that runs before and after each element's operation.
     reduce_dims, options
-        Accepted for compatibility with CuPy; without effect, except that macros are refused.
+        Accepted for compatibility with CuPy; without effect, but options for macros are refused.
 
     Raises
     ------
@@ -352,8 +352,8 @@ class RawKernel(_Kernel):
             Workgroups along x, y and z.
         args : sequence
             Arrays in the order of their binding numbers, and numbers, or sequences of numbers,
-            in the order of the uniform block's members. A NumPy array is copied to the device as
-            its memory is; the shader may only read it.
+            in the order of the uniform block's members. A NumPy array is copied to the device
+            without a conversion of its elements; the shader may only read it.
         uniforms : bytes-like, optional
             The bytes of the uniform block, instead of numbers in ``args``.
 
@@ -405,7 +405,7 @@ def _grid_words(grid: int | Sequence[int]) -> tuple[int, int, int]:
 
 
 def _raw_argument_words(words: list[int], argument: Any, held: list[ndarray]) -> int:
-    """Append the words of an argument; return how many values it has, as it may be a sequence."""
+    """Append the words of an argument; return how many values it has (a sequence has several)."""
     if isinstance(argument, ndarray):
         words += (_ARRAY, argument._id)
         return 1

@@ -21,7 +21,8 @@ from .._runtime.dtypes import DTYPES, check_cast, supported
 from .flags import Flags
 
 if TYPE_CHECKING:
-    # Type checkers see the methods that are bound later. At run time the import would be circular.
+    # Only type checkers see this base class. At run time the import would be circular, and bind()
+    # adds the methods later.
     from .._array_methods import ArrayMethods
 else:
     ArrayMethods = object
@@ -269,7 +270,8 @@ class ndarray(ArrayMethods):
     def set(self, source: npt.NDArray[Any], stream: Stream | None = None) -> None:
         """Overwrite the elements by those of a NumPy array of the same shape and dtype.
 
-        ``source`` may be changed afterwards. ``stream`` has no effect: operations run in order.
+        The elements are copied at once, so the caller may change ``source`` afterwards. ``stream``
+        has no effect: operations run in order.
         """
         if not isinstance(source, np.ndarray):
             raise TypeError("Only numpy.ndarray can be set to arraycore.ndarray")

@@ -23,7 +23,7 @@ _IDENTITY, _NUMBER_GIVEN, _NOT_EVEN_IDENTITY = range(3)
 
 
 #: The default of ``initial``, as in NumPy: the reduction starts with its identity, if it has one.
-#: With None it does not use its identity either, so to reduce no elements is an error.
+#: If ``initial`` is None, it starts with the first element, so reducing no elements is an error.
 NO_VALUE: Any = np._NoValue
 
 
@@ -36,8 +36,8 @@ def _number(name: str) -> int:
 def tolerance(name: str, elements: int, is_complex: bool = False) -> float:
     """Return how far a result may be from the exact one, in units in the last place.
 
-    For sums, and reductions made of sums, the units are not those of the result. They are those of
-    the result that the same reduction has for the elements' magnitudes.
+    For sums, and reductions made of sums, these are not units of the result. They are units of
+    what the same reduction gives for the elements' absolute values.
 
     Parameters
     ----------

@@ -1,1 +1,1 @@
-"""Products of vectors, matrices and tensors, and elimination."""
+"""Products of vectors, matrices and tensors; inverses and determinants by elimination."""

@@ -1,9 +1,8 @@
-"""Computes inverses and determinants of batches of small matrices, by elimination where the arrays
-live.
+"""Computes inverses and determinants of batches of small matrices by Gaussian elimination.
 
-One thread eliminates one matrix, with partial pivoting, as cuBLAS's batched LU does; nothing is
-read back. A device works on the matrices of a batch in parallel. :data:`MOST_ROWS` limits the time
-of a thread.
+The kernels run where the arrays live, and nothing is read back. One thread eliminates one matrix,
+with partial pivoting, as in cuBLAS's batched LU. A device works on the matrices of a batch in
+parallel. :data:`MOST_ROWS` limits the time of a thread.
 """
 
 from __future__ import annotations
@@ -16,8 +15,8 @@ from .._core.creation import empty
 from .._core.lazy_kernels import elementwise
 from .._core.ndarray import ndarray
 
-#: The largest number of rows that a kernel eliminates; such a matrix takes a device some
-#: milliseconds.
+#: The largest number of rows of a matrix that a kernel eliminates. A device needs some
+#: milliseconds for such a matrix.
 MOST_ROWS = 64
 
 # Finds the row of the largest element of column k on or below the diagonal.

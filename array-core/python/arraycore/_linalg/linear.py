@@ -250,7 +250,7 @@ def matvec(x1: ndarray, x2: ndarray, /) -> Any:
 
 
 def vecmat(x1: ndarray, x2: ndarray, /) -> Any:
-    """Return the products of vectors, conjugated, (the last axis) and matrices (the last two)."""
+    """Return products of conjugated vectors (the last axis) and matrices (the last two axes)."""
     vectors = _core("vecmat", "(n),(n,m)->(m)", x1, 0, 1)
     _core("vecmat", "(n),(n,m)->(m)", x2, 1, 2)
     left = ufuncs.conjugate(vectors) if vectors.dtype.kind == "c" else vectors

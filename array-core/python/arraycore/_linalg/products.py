@@ -74,7 +74,7 @@ def ndim_of(a: Any) -> int:
 
 
 def matmul(x1: Any, x2: Any, /, out: ndarray | None = None) -> Any:
-    """Return the matrix products over the last two axes; the axes before are batch axes.
+    """Return the matrix products over the last two axes; all axes before them are batch axes.
 
     Parameters
     ----------
@@ -100,10 +100,10 @@ def matmul(x1: Any, x2: Any, /, out: ndarray | None = None) -> Any:
 
 
 def dot(a: Any, b: Any, out: ndarray | None = None) -> Any:
-    """Return sums of products: ``a`` by its last axis, ``b`` by its second to last (or only) one.
+    """Return the sums of products over the last axis of ``a`` and the second to last of ``b``.
 
-    Numbers and arrays without dimensions are multiplied. The result has the other axes of ``a``,
-    then those of ``b``.
+    A vector ``b`` is summed over its only axis. The result has the other axes of ``a``, then those
+    of ``b``. Numbers and arrays without dimensions are multiplied.
 
     Raises
     ------

@@ -1,1 +1,1 @@
-"""Functions that make, turn, join, cut and index arrays."""
+"""Functions that create, transpose, join, split and index arrays."""

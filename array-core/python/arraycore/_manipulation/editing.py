@@ -44,16 +44,16 @@ def _places(source: ndarray, where: Any, axis: int | None) -> tuple[ndarray, int
 
 
 def delete(arr: ndarray, obj: Any, axis: int | None = None) -> ndarray:
-    """Return an array without the parts at some places.
+    """Return a copy of an array without the slices at the given indices along an axis.
 
     Parameters
     ----------
     arr : array
-        The array to remove parts from.
+        The array to remove slices from.
     obj : int, slice, sequence of ints or of bools
-        The places along the axis; they must be on the host.
+        The indices along the axis; they must be on the host.
     axis : int or None
-        The axis of the places; None flattens the array.
+        The axis of the indices; None flattens the array.
     """
     source, number = _places(arr, obj, axis)
     kept = np.delete(np.arange(source.shape[number], dtype=np.int32), obj)
@@ -151,7 +151,7 @@ def pad(array: ndarray, pad_width: Any, mode: str = "constant", **kwargs: Any) -
     made[inner] = array
     if mode == "empty":
         return made
-    # The corners: the borders of this axis also cover the borders that earlier axes got.
+    # The borders along this axis also cover the borders of earlier axes, and so fill the corners.
     for axis, ((before, after), (low, high)) in enumerate(zip(widths, values, strict=True)):
         end = before + array.shape[axis]
         ends = ((slice(0, before), low, before), (slice(end, end + after), high, end - 1))

@@ -32,7 +32,9 @@ _MODES = ("raise", "wrap", "clip")
 
 
 def bounded(indices: Any, extent: int, mode: str) -> Any:
-    """Return indices, of arraycore or NumPy, after ``mode`` moved them into the axis's range.
+    """Return indices that ``mode`` "wrap" or "clip" has moved into the axis's range.
+
+    With the mode "raise" the indices stay as they are, and are not checked here.
 
     Raises
     ------
@@ -66,7 +68,7 @@ def bounded(indices: Any, extent: int, mode: str) -> Any:
 
 
 def _given(made: ndarray, out: ndarray | None) -> ndarray:
-    """Return a result, or ``out`` after the result was copied to it."""
+    """Return the result ``made``. If ``out`` is given, copy the result to it and return it."""
     if out is None:
         return made
     if require_array(out).shape != made.shape:
@@ -101,8 +103,8 @@ def take(
     out : ndarray, optional
         Receives the result and is returned; it has the result's shape.
     mode : {"raise", "wrap", "clip"}
-        How indices out of bounds are treated. "raise" raises for indices of the host and on the
-        CPU; the indices in a device's array wrap around.
+        How indices out of bounds are treated. "raise" raises an error if the indices are on the
+        host or the back end is the CPU; in an array on a device they wrap around.
 
     Raises
     ------
@@ -218,7 +220,7 @@ def choose(
 def nonzero(a: ndarray) -> tuple[ndarray, ...]:
     """Return the coordinates of the elements that are not 0, an int64 array for each axis.
 
-    How many there are is read from the device.
+    The number of these elements is read from the device.
 
     Raises
     ------
@@ -240,7 +242,7 @@ def flatnonzero(a: ndarray) -> ndarray:
 
 
 def argwhere(a: ndarray) -> ndarray:
-    """Return the coordinates of the elements that are not 0, an int64 row each."""
+    """Return the coordinates of the elements that are not 0: one int64 row for each element."""
     source = require_array(a) if a.ndim else a[None]
     found = ndarray(operations.nonzero(source))
     return found if a.ndim else found[:, :0]

@@ -116,7 +116,7 @@ def _coordinate(given: Any, extent: int, mode: str) -> ndarray:
 def ravel_multi_index(
     multi_index: Any, dims: Any, mode: str | tuple[str, ...] = "raise", order: str = "C"
 ) -> ndarray:
-    """Return the index of each element in the flattened shape, from its coordinates, as int64.
+    """Return the index (int64) in the flattened shape of each element with the given coordinates.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ def ravel_multi_index(
 
 
 def unravel_index(indices: Any, shape: Any, order: str = "C") -> tuple[ndarray, ...]:
-    """Return the coordinates of elements of a shape by their numbers: an int64 array for each axis.
+    """Return the coordinates of elements, given their flat indices: an int64 array for each axis.
 
     Parameters
     ----------

@@ -213,7 +213,11 @@ def column_stack(tup: Sequence[ndarray]) -> ndarray:
 
 
 def block(arrays: Any) -> ndarray:
-    """Return nested lists of arrays as one array: the innermost lists join along the last axis."""
+    """Return nested lists of arrays as one array.
+
+    The innermost lists are joined along the last axis, the lists around them along the axis before
+    it, and so on.
+    """
     depth = _depth(arrays)
     ndim = max(depth, _most_axes(arrays))
     return _block(arrays, depth, ndim)

@@ -1,4 +1,4 @@
-"""Functions that make matrices of a pattern: diagonals, triangles, powers."""
+"""Functions that make matrices with a pattern: diagonals, triangles, powers of a vector."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def _triangle(kernel: Any, m: Any, k: int) -> ndarray:
 
 
 def diag(v: Any, k: int = 0) -> ndarray:
-    """Return the ``k``-th diagonal of a matrix as a view, or a matrix with a vector on it."""
+    """Return a view of a matrix's ``k``-th diagonal, or a matrix with a vector as this diagonal."""
     values = as_device_array(v)
     if values.ndim == 2:
         return values.diagonal(k)

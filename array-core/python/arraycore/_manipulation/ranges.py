@@ -1,7 +1,7 @@
-"""Arrays of evenly spaced values, grids of them, and windows of signals.
+"""Arrays of evenly spaced values, grids of such values, and window functions.
 
-``arange`` is computed on the device. NumPy computes ``linspace`` and windows in float64, whatever
-the result's dtype is: here NumPy computes them too, and the values are copied to the device.
+The device computes ``arange``. The host computes ``linspace`` and windows by calling NumPy, which
+uses float64 whatever the result's dtype is, and copies the values to the device.
 """
 
 from __future__ import annotations
@@ -186,9 +186,9 @@ def meshgrid(
 
 
 class _Grid:
-    """The class of ``mgrid`` and ``ogrid``, which make grids of slices.
+    """The class of ``mgrid`` and ``ogrid``, which make grids from slices.
 
-    A complex step is the number of points.
+    A complex step such as ``5j`` gives the number of points.
     """
 
     __slots__ = ("_sparse",)

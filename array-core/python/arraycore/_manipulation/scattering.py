@@ -78,7 +78,7 @@ def put(a: ndarray, ind: Any, v: Any, mode: str = "raise") -> None:
 
 
 def _cast(value: Any, dtype: np.dtype[Any]) -> Any:
-    """Return a Python number cast to a dtype, as ``astype`` does; a NumPy scalar unchanged."""
+    """Return a Python number cast to a dtype, as by ``astype``. Return a NumPy scalar unchanged."""
     return value if isinstance(value, np.generic) else np.asarray(value).astype(dtype)[()]
 
 

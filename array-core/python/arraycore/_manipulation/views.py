@@ -66,18 +66,18 @@ def expand_dims(a: ndarray, axis: int | tuple[int, ...]) -> ndarray:
 
 
 def broadcast_to(array: ndarray, shape: int | tuple[int, ...]) -> ndarray:
-    """Return a view that repeats the array to a shape; it cannot be written to."""
+    """Return a view of the array, broadcast to a shape; the view cannot be written to."""
     return ndarray(operations.broadcast_to(require_array(array), integers(shape)))
 
 
 def broadcast_arrays(*args: ndarray) -> list[ndarray]:
-    """Return views of the common shape of all arrays."""
+    """Return the arrays, broadcast to a common shape; an array of this shape is returned itself."""
     shape = np.broadcast_shapes(*(require_array(a).shape for a in args))
     return [a if a.shape == shape else broadcast_to(a, shape) for a in args]
 
 
 def atleast_1d(*arys: ndarray) -> Any:
-    """Return arrays of at least one dimension: an array, or a tuple of several."""
+    """Return arrays of at least one dimension: one array itself, several as a tuple."""
     return _each(arys, lambda a: a if a.ndim >= 1 else a[None])
 
 
@@ -87,7 +87,7 @@ def atleast_2d(*arys: ndarray) -> Any:
 
 
 def atleast_3d(*arys: ndarray) -> Any:
-    """Return arrays of at least three dimensions; new axes come first and, if possible, last."""
+    """Return arrays of at least three dimensions; (n,) becomes (1, n, 1), and (m, n) (m, n, 1)."""
     whole = slice(None)
     added = {0: (None, None, None), 1: (None, whole, None), 2: (whole, whole, None)}
     return _each(arys, lambda a: a if a.ndim >= 3 else a[added[a.ndim]])
@@ -182,7 +182,7 @@ def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True
     """
     target = require_array(dst)
     if is_scalar(src):
-        # A Python number has the smallest dtype that holds it, as in an assignment.
+        # For the casting rule, a Python number has the smallest dtype that holds it.
         given = src.dtype if isinstance(src, np.ndarray | np.generic) else np.min_scalar_type(src)
     else:
         given = require_array(src).dtype
@@ -204,7 +204,7 @@ def copy(a: ndarray, order: str = "C") -> ndarray:
 
 
 def astype(x: ndarray, dtype: npt.DTypeLike, /, *, copy: bool = True) -> ndarray:
-    """Return an array as another dtype; without ``copy`` the array itself if the dtype is equal."""
+    """Return an array as another dtype. If ``copy`` is False, an equal dtype gives ``x`` itself."""
     return require_array(x).astype(dtype, copy=copy)
 
 

@@ -1,1 +1,1 @@
-"""Functions of elements, of neighbours and along an axis."""
+"""Functions of single elements, of neighbouring elements, and along an axis."""

@@ -1,5 +1,5 @@
-"""Functions along an axis: totals, integrals, phases, and calls of functions that the caller
-passes.
+"""Functions along an axis: cumulative sums, integrals, unwrapping of phases, and calls of functions
+that the caller passes.
 """
 
 from __future__ import annotations
@@ -199,8 +199,8 @@ def i0(x: Any) -> ndarray:
     -------
     ndarray
         An array of x's shape and dtype, or float64 for integers and booleans. float16 is computed
-        in float32. The relative error is a few units in the last place. Quotients on a device are
-        less exact: there the error is up to 3 units for each unit of ``abs(x)``.
+        in float32. The relative error is a few units in the last place. On a device, whose
+        quotients are less exact, it is up to ``3 * abs(x)`` of these units.
 
     Raises
     ------
@@ -295,7 +295,7 @@ def _conditions(condlist: Any, values: Any) -> list[Any]:
 def apply_along_axis(
     func1d: Callable[..., Any], axis: int, arr: Any, *args: Any, **kwargs: Any
 ) -> ndarray:
-    """Call a function of vectors once for each row along an axis, in a loop of Python.
+    """Call a function of a vector once for each row along an axis, in a Python loop.
 
     Parameters
     ----------
@@ -332,7 +332,7 @@ def apply_along_axis(
 
 
 def apply_over_axes(func: Callable[[Any, int], Any], a: Any, axes: int | Iterable[int]) -> ndarray:
-    """Call a reduction for one axis after the other. Removed axes are kept, with extent 1."""
+    """Apply a reduction along one axis after the other; each reduced axis stays, with extent 1."""
     values: Any = as_device_array(a)
     ndim = values.ndim
     for axis in integers(axes):

@@ -237,9 +237,9 @@ def interp(
 
 
 def convolve(a: Any, v: Any, mode: str = "full") -> ndarray:
-    """Return the discrete convolution of two vectors: "full", "same" or "valid".
+    """Return the discrete convolution of two vectors; ``mode`` is "full", "same" or "valid".
 
-    Each element is computed as one sum: the time grows with the product of both lengths.
+    Each element is computed as one sum, so the time grows with the product of both lengths.
     """
     x, y = _vector(a, "a"), _vector(v, "v")
     longer, shorter = (x, y) if x.size >= y.size else (y, x)
@@ -252,7 +252,8 @@ def correlate(a: Any, v: Any, mode: str = "valid") -> ndarray:
     turned = (ufuncs.conjugate(y) if y.dtype.kind == "c" else y)[::-1]
     if x.size >= y.size:
         return _products(x, turned, mode, (y.size - 1) // 2)
-    # The vectors are exchanged. So for even lengths "same" begins one element later than otherwise.
+    # The vectors are exchanged. So if the shorter one has an even length, "same" begins one element
+    # later than above.
     return _products(turned, x, mode, x.size // 2)
 
 

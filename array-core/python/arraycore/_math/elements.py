@@ -1,4 +1,4 @@
-"""Elementwise functions that are not ufuncs in NumPy: limits, rounding, tests, parts."""
+"""Elementwise functions that are not ufuncs in NumPy: clipping, rounding, tests, complex parts."""
 
 from __future__ import annotations
 
@@ -139,9 +139,9 @@ def nan_to_num(
 def around(a: Any, decimals: int = 0, out: ndarray | None = None) -> ndarray:
     """Return numbers rounded to ``decimals`` digits after the point, halves to the even digit.
 
-    As in NumPy, a number is scaled by a power of ten, rounded, and scaled back. Integers are
-    rounded to negative decimals in float64. A device's quotient may be off by 2.5 units in the last
-    place.
+    As in NumPy, a number is scaled by a power of ten, rounded, and scaled back. If ``decimals`` is
+    negative, integers are rounded in float64. The divisions of a device may be off by 2.5 units in
+    the last place.
     """
     x = as_device_array(a)
     if x.dtype.kind in "iu":
@@ -183,7 +183,7 @@ def isclose(
 ) -> ndarray:
     """Return where ``|a - b| <= atol + rtol |b|``; equal infinities are close.
 
-    It is computed in the operands' common floating dtype, which is float64 for integers.
+    Both sides are computed in the operands' common floating dtype, which is float64 for integers.
     """
     x, y = as_device_array(a), as_device_array(b)
     common = np.result_type(_weak(a, x), _weak(b, y), 1.0)

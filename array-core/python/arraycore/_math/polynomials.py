@@ -138,5 +138,8 @@ def roots(p: Any) -> ndarray:
 
 
 def poly(seq_of_zeros: Any) -> ndarray:
-    """Return the polynomial with these roots, or a matrix's eigenvalues, by NumPy on the CPU."""
+    """Return the polynomial whose roots are a vector's elements or a matrix's eigenvalues.
+
+    NumPy computes it on the CPU.
+    """
     return by_numpy(np.poly, seq_of_zeros)  # type: ignore[no-any-return]

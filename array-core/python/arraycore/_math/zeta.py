@@ -59,7 +59,7 @@ _polygamma = elementwise(
 
 
 def _floating(*arrays: Any) -> tuple[Any, ...]:
-    """Return arrays in their common floating dtype; integers alone become float64."""
+    """Return arrays in their common floating dtype, which is float64 if all are integers."""
     made = [as_device_array(each) for each in arrays]
     kinds = [each.dtype for each in made if each.dtype.kind == "f"]
     common = np.result_type(*kinds) if kinds else np.dtype(np.float64)

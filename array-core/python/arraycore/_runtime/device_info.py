@@ -1,4 +1,4 @@
-"""The device's name and properties, and the time that it takes."""
+"""The device's name and properties, and a timer for its work."""
 
 from __future__ import annotations
 

@@ -6,11 +6,11 @@ from numpy.exceptions import AxisError
 
 
 class CompileError(Exception):
-    """Raised for the text of a kernel that does not compile. It names the line and column."""
+    """Raised if a kernel's text does not compile; the message names the line and column."""
 
 
 class DeviceError(Exception):
-    """Raised when the device refused a command. It names the command."""
+    """Raised if the device refused a command; the message names the command."""
 
 
 class DeviceLostError(DeviceError):
@@ -48,7 +48,8 @@ def exception_of(text: str) -> BaseException:
     Parameters
     ----------
     text : str
-        ``"kind code sentence"``; the code becomes the exception's attribute ``code``.
+        The kind's number, the code and the message, separated by blanks. The code becomes the
+        exception's attribute ``code``.
     """
     kind, code, message = text.split(" ", 2)
     error = (_CODES.get(code) or _KINDS.get(int(kind), InternalError))(message)

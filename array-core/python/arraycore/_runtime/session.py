@@ -30,11 +30,12 @@ COUNTERS = (
 )
 _OUT_OF_MEMORY = -4
 _FUSED = 13  # of ac_counter_name
-#: Each operation frees up to two arrays. If more ids than this wait, a separate call frees them.
+#: Each operation frees up to two arrays. If more than this number wait, a separate call frees all.
 BACKLOG = 256
 
 bridge = connect()
-#: Ids that ``__del__`` noted; the next operations free them.
+#: The ids of arrays that Python no longer holds. ``__del__`` adds them; the next operations free
+#: the arrays.
 freed: list[int] = []
 _fusing = False
 _on_device = False
@@ -55,8 +56,8 @@ def check(status: int) -> int:
 
 
 def recover(status: int) -> None:
-    """After a call that ran out of memory, free the arrays that wait to be freed. Raise any other
-    error.
+    """If a call ran out of memory, free the arrays that wait to be freed. If none waits, or for any
+    other error, raise the error.
     """
     if status != _OUT_OF_MEMORY or not freed:
         raise failure()
@@ -124,10 +125,10 @@ def open(
         The back end; by default ``ARRAYCORE_BACKEND`` if it is set, else ``"cpu"``.
     budget_bytes : int, optional
         The limit of all arrays' memory; by default ``ARRAYCORE_BUDGET_BYTES`` if it is set, else
-        none.
+        there is no limit.
     fuse : bool, optional
         Whether operations wait and are fused with those that read their results; by default
-        ``ARRAYCORE_FUSE`` (0 or 1) if it is set, else they do. It does not change the results.
+        ``ARRAYCORE_FUSE`` (0 or 1) if it is set, else true. Fusion does not change the results.
 
     Raises
     ------
@@ -184,7 +185,7 @@ def counters() -> dict[str, int]:
 
 
 def create(shape: tuple[int, ...], elements: npt.NDArray[Any] | None, dtype: np.dtype[Any]) -> int:
-    """Return the id of a new array; ``elements`` is C-contiguous, None for zeros."""
+    """Return the id of a new array. ``elements`` is a C-contiguous array, or None for zeros."""
     drain()
     return check(bridge.create(number_of(dtype), shape, elements))
 
@@ -197,7 +198,8 @@ def read(array: int, out: npt.NDArray[Any]) -> None:
 def item(array: int) -> float | bool:
     """Return the element of a one-element array as a float.
 
-    Return True if the caller must read the array instead, and False if an error occurred.
+    Return True if a float does not hold the element, so that the caller must call :func:`read`.
+    Return False if an error occurred.
     """
     before_read()
     return bridge.item(array)

@@ -20,8 +20,8 @@ __all__ = [
     "searchsorted",
 ]
 
-# Finds the first place whose element is not below v ("right": is above v); NaN is above all
-# numbers. Bins of digitize may be in descending order ("turned").
+# Finds the first place whose element is not below v or, if `right`, the first one whose element is
+# above v. NaN is above all numbers. `turned` means that digitize has bins in descending order.
 _search = elementwise(
     "raw T a, T v, bool right, bool may_turn",
     "int64 place",
@@ -94,7 +94,7 @@ def _found(values: ndarray, wanted: ndarray, right: bool, may_turn: bool) -> nda
 
 
 def digitize(x: Any, bins: Any, right: bool = False) -> ndarray:
-    """Return the number of each value's bin (int64); 0 and len(bins) are outside of all bins.
+    """Return the number of each value's bin (int64); 0 and len(bins) mean outside of all bins.
 
     Parameters
     ----------

@@ -1,9 +1,10 @@
-"""Computes quantiles: rows are sorted, two neighbours are selected by a table, and then
-interpolated.
+"""Computes quantiles: sorts each row, selects two neighbours by a table, and interpolates between
+them.
 
 Sorting, selection and interpolation run where the array lives. The host computes the table of the
-neighbours' places in float64, as NumPy does: one entry for each ``q``. If NaNs are ignored, it has
-one for each ``q`` and each number of elements that a row may have, so that no count is read back.
+neighbours' places in float64, as NumPy does. It has one entry for each ``q``. If NaNs are ignored,
+it has one for each ``q`` and each possible number of other elements in a row, so that no number is
+read back.
 The formulas are those of Hyndman and Fan, "Sample quantiles in statistical packages", The American
 Statistician 50 (4), 1996.
 """
@@ -30,8 +31,8 @@ __all__ = ["median", "nanmedian", "nanpercentile", "nanquantile", "percentile", 
 
 Host = npt.NDArray[Any]
 
-#: Selects two elements for each quantile and row (the last index), at the two places that the table
-#: has for them. NaN is sorted to the end: a row that ends with NaN gives NaN.
+#: Selects two elements for each quantile and row; the table has their places in the sorted row. The
+#: row is the result's last index. NaN is sorted to the end: a row that ends with NaN gives NaN.
 _PICKED = (
     "int row = i % rows; int first = row * extent;"
     "int entry = i / rows * entries + (int)counts[entries == 1 ? 0 : row];"
@@ -121,7 +122,7 @@ def _table(method: str, counts: Host, q: Host) -> tuple[Host, Host]:
     high = low + 1
     above, below = index >= last, index < 0
     low, high = (np.where(above, last, np.where(below, 0, each)) for each in (low, high))
-    # A row in which all elements are NaN counts 0 elements. Its first element is the result.
+    # A row in which all elements are NaN has the count 0. Its first element, a NaN, is the result.
     places = np.maximum(np.stack([low, high], -1), 0).astype(np.int32)
     return places, share
 
@@ -212,7 +213,7 @@ def _neighbours(
 ) -> tuple[ndarray, ndarray, ndarray | None]:
     """Return the two neighbours of each quantile, of shape (q, rows), and the second one's weight.
 
-    A method that returns an element, and does not interpolate, has None as the weight.
+    The weight is None if the method returns an element without interpolation.
     """
     rows, extent = ordered.shape
     if skips_nan:

@@ -280,7 +280,7 @@ def unique_all(x: Any) -> UniqueAllResult:
 def isin(
     element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False
 ) -> Any:
-    """Return which elements are among ``test_elements``, which are sorted, then searched.
+    """Return which elements are among ``test_elements``. These are sorted and then searched.
 
     ``assume_unique`` is accepted for compatibility with NumPy. NaN equals nothing, so it is never
     found.

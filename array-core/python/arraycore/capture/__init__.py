@@ -33,8 +33,8 @@ from ._recording import (
 
 __all__ = ["CaptureError", "Host", "Scalar", "Step"]
 
-#: After these errors, the step is recorded again up to two times. In its first runs, it may fuse
-#: other operations and use other buffers than in later ones.
+#: After these errors, the step is recorded again up to two times. Its first runs may differ from
+#: later ones in the operations that are fused and in the buffers that are used.
 _UNSETTLED = ("capture_operations", "capture_shapes", "capture_arrays")
 _MORE_RUNS = 2
 #: If the arguments of this many calls in a row differ from those of the call before, ``reason``
@@ -80,7 +80,7 @@ class Host:
         return ()
 
     def refusal(self) -> str | None:
-        """Return why steps must not be captured, or None. It is called before the first step."""
+        """Return why steps must not be captured, or None. `Step` calls it before the first step."""
         return None
 
     def before(self) -> None:
@@ -95,7 +95,7 @@ class Host:
         """`Step` calls this method when a step has been recorded."""
 
     def captured(self, carried: int) -> None:
-        """`Step` calls this method when steps are replayed from now on.
+        """`Step` calls this method when it has captured a step. From then on, steps are replayed.
 
         Parameters
         ----------
@@ -209,13 +209,13 @@ class Step:
         steps run without capture from then on, and ``reason`` says why.
     warm_up : int
         The number of calls before the first recorded one. They compile kernels and make the arrays
-        that last.
+        that outlive a step.
 
     Attributes
     ----------
     reason : str or None
         Why steps are not captured. If the reason is that the arguments differ in each call, it is
-        removed at the first call with the arguments of the call before.
+        removed at the first call whose arguments equal those of the call before.
     """
 
     def __init__(

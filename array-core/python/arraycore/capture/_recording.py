@@ -370,9 +370,10 @@ def _explained(
 
 
 def _kept(number: int, before: float, after: float) -> list[tuple[np.dtype[Any], int]]:
-    """Return each dtype in which ``before`` and ``after`` have the same bits, with these bits.
+    """Return the dtypes in which ``before`` and ``after`` have the same bits, each with these bits.
 
-    A dtype is left out unless a launch has a scalar of these bits that replays do not replace.
+    A dtype is left out unless a launch has a scalar of this dtype and these bits that replays do
+    not replace.
     """
     kept = []
     for place, dtype in enumerate((*DTYPES, _WORD)):  # the last: a raw kernel's words
@@ -385,7 +386,7 @@ def _kept(number: int, before: float, after: float) -> list[tuple[np.dtype[Any],
 
 
 class Replay:
-    """A step that runs again by a call; made by :meth:`Recorder.build`.
+    """A recorded step that runs again each time it is called; :meth:`Recorder.build` makes it.
 
     Attributes
     ----------

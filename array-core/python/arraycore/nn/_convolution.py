@@ -178,9 +178,9 @@ def conv(
     stride : int or sequence of int
         The distance from one place of the window to the next, along each axis of space.
     padding : int, sequence of int or of pairs, "valid" or "same"
-        The zeros on both sides of the data, or pairs (before, after). "valid" is 0. "same" keeps
-        the extents and needs strides of 1. If the number of zeros is odd, one more is after the
-        data than before it.
+        The number of zeros on each side of the data, or pairs (before, after). "valid" is 0.
+        "same" keeps the extents and needs strides of 1; if it adds an odd number of zeros, one
+        more is after the data than before it.
     dilation : int or sequence of int
         The distance from one element of the window to the next.
     groups : int

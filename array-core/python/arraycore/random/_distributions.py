@@ -172,8 +172,8 @@ class Distributions(Source):
     ) -> ndarray:
         """Return floats of [low, high), in steps of 2**-24 (float32) or 2**-53 of the span.
 
-        Rounding ``low + (high - low) * u`` may give ``high`` itself, as NumPy warns too. Parameters
-        may be arrays.
+        Rounding ``low + (high - low) * u`` may give ``high`` itself, as in NumPy. Parameters may be
+        arrays.
         """
         return self._located(_UNIFORM, low, high - low, size, dtype)
 

@@ -33,8 +33,8 @@ class MemoryPool:
         return self.total_bytes() - self.used_bytes()
 
     def total_bytes(self) -> int:
-        """Return the number of bytes that arrays use, plus, on a device, of those kept for the next
-        arrays.
+        """Return the number of bytes that arrays use. On a device, add the bytes that are kept for
+        the next arrays.
         """
         counted = arraycore.counters()
         return max(counted["device_bytes"], counted["live_bytes"])
@@ -69,7 +69,7 @@ class MemoryPool:
 
 
 class PinnedMemoryPool:
-    """The pool of the host's memory for copies, which is ordinary memory."""
+    """CuPy's pool of page-locked host memory for copies. Here it gives ordinary memory."""
 
     def __init__(self, allocator: Any = None) -> None:
         if allocator is not None:
@@ -83,7 +83,7 @@ class PinnedMemoryPool:
         return 0
 
     def malloc(self, size: int) -> bytearray:
-        """Return ordinary memory."""
+        """Return ``size`` bytes of ordinary memory."""
         return bytearray(size)
 
 

@@ -1,4 +1,4 @@
-"""``cupy.cuda.pinned_memory``: ordinary memory, because uploads from it are as fast."""
+"""``cupy.cuda.pinned_memory``: gives ordinary memory, from which uploads are just as fast."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ __all__ = ["PinnedMemoryPool", "alloc_pinned_memory"]
 
 
 def alloc_pinned_memory(size: int) -> bytearray:
-    """Return ordinary memory of a size in bytes; ``numpy.frombuffer`` makes an array of it."""
+    """Return ``size`` bytes of ordinary memory; ``numpy.frombuffer`` makes an array of them."""
     return bytearray(size)
 
 

@@ -1,4 +1,4 @@
-"""``cupy.testing``: the parts that Chainer's tests use, as NumPy's assertions on the host."""
+"""``cupy.testing``: the assertions that Chainer's tests use, which call NumPy's on the host."""
 
 from __future__ import annotations
 
