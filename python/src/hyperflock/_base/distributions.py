@@ -39,10 +39,10 @@ def uniform(low: float, high: float, log: bool = False, step: float | None = Non
     low, high
         Finite numbers; ``low`` is not greater than ``high``.
     log
-        Uniform in the logarithm. ``low`` must be greater than 0.
+        Whether the logarithm is uniformly distributed. ``low`` must then be greater than 0.
     step
-        Only ``low``, ``low + step``, ... and ``high``, each with the same probability. It must
-        divide ``high - low``, and cannot be used with ``log``.
+        The distance between the possible values ``low``, ``low + step``, ..., ``high``, which are
+        equally probable. It must divide ``high - low``, and cannot be used with ``log``.
     """
     return Range(low, high, log, step)
 
@@ -55,10 +55,11 @@ def integer(low: int, high: int, log: bool = False, step: int | None = None) -> 
     low, high
         Whole numbers below 2^53; ``low`` is not greater than ``high``.
     log
-        Uniform in the logarithm, rounded. ``low`` must be at least 1.
+        Whether the logarithm is uniformly distributed; the number is then rounded. ``low`` must be
+        at least 1.
     step
-        Only ``low``, ``low + step``, ... and ``high``. It must divide ``high - low``, and cannot be
-        used with ``log``.
+        The distance between the possible values ``low``, ``low + step``, ..., ``high``. It must
+        divide ``high - low``, and cannot be used with ``log``.
     """
     return Range(low, high, log, step, whole=True)
 

@@ -138,8 +138,8 @@ def _bundle_objective(
     reached = Reached(modules)
     for entry in captured.entries:
         reached.follow(*entry)
-    # For a dry run, functions of the generated modules too are equal if their parts are equal;
-    # their names are not compared.
+    # A dry run compares functions of the generated modules, like those of other modules, by their
+    # parts and not by their names.
     reached.modules = {**modules, **{name: name for name in captured.generated}}
     warn_of_beginnings(reached)
     warn_of_seeds(captured.written)

@@ -123,7 +123,8 @@ class OwnModules:
         Parameters
         ----------
         entries
-            The modules and globals from which the objective starts; more may be added meanwhile.
+            The modules and globals from which the objective starts. Writing the values may add more
+            of them to this list.
         home
             The generated module that gets the lines.
         """

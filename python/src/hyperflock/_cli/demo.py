@@ -113,7 +113,7 @@ def _command(script: list[str], folder: Path) -> list[str]:
             "script of your own",
             code="demo_missing",
         )
-    # Code in a folder of installed packages would not count as the researcher's own.
+    # The script is copied, because code among installed packages is not sent to devices.
     shutil.copyfile(found, folder / _SCRIPT)
     return [str(folder / _SCRIPT), "--digits", str(_DIGITS), *script]
 

@@ -2,8 +2,8 @@
 
     for check in checks(settings(None, None), browser=True): print(check.state, check.name)
 
-It requests the server's public pages and, with the token, the user's own entry. It changes nothing.
-Functions block.
+`checks` requests the server's public pages and, with the token, the user's name and role. It
+changes nothing. Functions block.
 """
 
 from __future__ import annotations

@@ -406,8 +406,8 @@ def _end_of_several(study: Study, *, as_json: bool) -> int:
 
 
 def _why_nothing_runs(study: Study) -> list[tuple[str, str]]:
-    """Return a row for the table of a study of which no trial runs: whether the connected devices
-    can run it. Return no row for other studies.
+    """If no trial of a study runs, return a table row that says whether the connected devices can
+    run one. Otherwise, and if the study is paused or has ended, return no row.
     """
     row = study.row
     if row.state != "running" or row.running or row.paused:

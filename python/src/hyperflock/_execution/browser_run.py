@@ -28,7 +28,7 @@ from hyperflock._execution.runtime_files import RuntimeFiles, find_runtime
 from hyperflock._transport.background_loop import in_thread
 from hyperflock._transport.http import Http
 
-# After this time without a request or a message the page counts as not started.
+# If the page sends no request and no message for this many seconds, its start has failed.
 SILENCE_S = 180.0
 # A page that runs a trial sends a message every 5 s.
 RUNNING_SILENCE_S = 60.0
@@ -237,7 +237,7 @@ class _Run:
     # ---- called on the thread that waits
 
     def wait(self, browser: Exits, time_limit_s: float) -> Told:
-        """Wait for the end; the outcome is None if the trial exceeded its time limit."""
+        """Wait until the run ends; the outcome is None if the trial exceeded its time limit."""
         with self._changed:
             while True:
                 if self._failure is not None:

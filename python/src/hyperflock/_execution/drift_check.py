@@ -63,7 +63,7 @@ def compare(reached: Reached, there: Snapshots) -> Drift:
 
 
 def names_of(reached: Reached) -> dict[str, list[str]]:
-    """Return the names of the globals to look at, by the module's name on a device."""
+    """Return the names of the globals to compare, for each module by its name on a device."""
     names: dict[str, list[str]] = {}
     for use in reached.found():
         names.setdefault(reached.modules[use.module], []).append(use.name)

@@ -24,7 +24,7 @@ LIMIT_BYTES = 512 << 20
 
 _SHA256 = re.compile(r"[0-9a-f]{64}")
 _PART = ".part-"
-# A temporary file of this age was left by a process that was killed.
+# A temporary file that is older than this many seconds was left by a process that was killed.
 _STALE_S = 3600.0
 
 

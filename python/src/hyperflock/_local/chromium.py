@@ -6,8 +6,8 @@
     volunteer.wait()
 
 One thread speaks the DevTools protocol (https://chromedevtools.github.io/devtools-protocol/)
-through the browser's pipe. The browser ends when the pipe is closed, so also when this process is
-killed.
+through the browser's pipe. The browser ends when the pipe is closed. This also happens when this
+process is killed.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ class ChromiumVolunteer(Volunteer):
         self._ending.set()
 
     def wait(self) -> None:
-        """Wait for the end and force it if it takes too long."""
+        """Wait until the browser has ended, and end it by force if it takes too long."""
         if self._thread is None or self._browser is None:
             return
         try:

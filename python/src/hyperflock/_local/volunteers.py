@@ -160,8 +160,8 @@ class NodeVolunteer(Volunteer):
             environment["NODE_EXTRA_CA_CERTS"] = str(self._authority)
         command = [
             self._engine.path,
-            # By default, a rejected promise that trial code does not handle would end Node. It ends
-            # no browser.
+            # By default, a rejected promise that trial code does not handle would end Node. With
+            # this option Node goes on, as a browser does.
             "--unhandled-rejections=warn",
             # Trial code must not reach the files of this machine.
             *("--permission", "--allow-worker", f"--allow-fs-read={self._folder}{os.sep}*"),

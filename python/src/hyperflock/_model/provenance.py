@@ -44,9 +44,10 @@ class Provenance:
     runtime : str
         The runtime that the study asked for, such as ``chainer-7.8.1``.
     software : dict
-        The versions of the deciding run by name: ``hyperflock-server``, ``hyperflock-worker``,
-        ``pyodide``, ``numpy``, ``chainer``, and ``optuna`` for Optuna's trials; ``runtime`` is the
-        identifier of everything that the browser had loaded. Empty while there is no result.
+        The versions of software by name, as the run whose result counts had them:
+        ``hyperflock-server``, ``hyperflock-worker``, ``pyodide``, ``numpy``, ``chainer``, and
+        ``optuna`` for Optuna's trials; ``runtime`` is the identifier of everything that the browser
+        had loaded. Empty while there is no result.
     study_seed, seed : int
         The study's seed, and the trial's seed that follows from it.
     submitted_with : dict
@@ -56,7 +57,7 @@ class Provenance:
     device, device_class, engine, backend, adapter : str or None
         Where it ran; see `TrialResult`.
     checkpoints : tuple of Saved
-        The checkpoints from which the result continued, the newest first; empty for a single run.
+        The checkpoints of earlier runs on which the result is based, the newest first.
     """
 
     entry: str

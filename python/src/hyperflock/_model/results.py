@@ -114,7 +114,7 @@ class TrialResult:
     Attributes
     ----------
     number : int
-        The trial's number: its point in the grid's order.
+        The trial's number, from 0. In a grid it is the index of the trial's point.
     state : str
         ``complete``, ``pruned``, ``failed`` or ``cancelled``.
     params : dict

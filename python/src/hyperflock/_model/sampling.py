@@ -105,7 +105,7 @@ def sobol_bits(number: int, dimension: int) -> int:
 
 
 def sobol_unit(seed: int, number: int, dimension: int) -> float:
-    """Return the coordinate of `sobol_bits` scrambled by the seed, from 0 to less than 1."""
+    """Scramble the coordinate that `sobol_bits` returns by the seed; return it in [0, 1)."""
     bits = sobol_bits(number, dimension)
     key = _split_mix(_split_mix(seed, _SOBOL_KEY), dimension)
     # Each digit is flipped by a random bit that depends on the digits before it. `node` is those

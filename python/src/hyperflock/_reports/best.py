@@ -44,8 +44,8 @@ def best_text(row: StudyRow, *, short: bool = True) -> str:
 
 
 def best_line(row: StudyRow, *, short: bool = True) -> str:
-    """Return the best value and its trial, or the best trials, or why there are none. Of many best
-    trials the text has the first, unless ``short`` is false.
+    """Return the best value and its trial, or the best trials, or why there are none. If ``short``
+    is true and there are many best trials, the text names only the first ones.
     """
     if isinstance(row.best, BestRow):
         return f"{number_text(row.best.value, short=short)}, trial {row.best.trial}"
@@ -59,7 +59,7 @@ def best_line(row: StudyRow, *, short: bool = True) -> str:
 
 
 def tells_best(row: StudyRow) -> bool:
-    """Return whether a study has a best trial, or has come so far that it can be told why not."""
+    """Return whether a study has a best trial, or the reason why it has none is known."""
     return bool(row.best_trials or row.complete or row.state != "running")
 
 

@@ -279,7 +279,7 @@ def _dtype_of_attribute(name: str, trials: Sequence[TrialResult]) -> str:
 
 
 def _dtype(dimension: Dimension) -> str:
-    """Return the dtype for a parameter. If the space has its values or range, this is final."""
+    """Return the dtype for a parameter with these values, or with this range."""
     if isinstance(dimension.range, ValueRange):
         return "int64" if dimension.range.integer else "float64"
     kinds = {type(value) for value in dimension.values}

@@ -121,7 +121,7 @@ def complete(trials: Sequence[TrialResult]) -> list[TrialResult]:
 
 
 def best_so_far(study: StudyRow, values: Iterable[float]) -> list[float]:
-    """Return the best of the values up to each of them."""
+    """Return for each value the best one of it and all values before it."""
     return list(accumulate(values, min if study.direction == "minimize" else max))
 
 
@@ -255,7 +255,7 @@ def _height(value: float, low: float, high: float) -> float:
 
 
 def share_of(value: float, low: float, high: float) -> float:
-    """Return where a value is from ``low`` (0) to ``high`` (1)."""
+    """Return a value's position between ``low`` and ``high``, as a number from 0 to 1."""
     # Halves are subtracted, because the difference itself may exceed the range of a double.
     return (value / 2 - low / 2) / (high / 2 - low / 2)
 

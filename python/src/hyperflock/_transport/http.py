@@ -42,7 +42,7 @@ AGENT = f"hyperflock-python/{__version__}"
 MAX_CONNECTIONS = 8
 
 PATIENCE_S = 30.0
-# The patience in seconds while nothing has ever listened at an address, which is probably wrong.
+# The patience in seconds if no server has ever answered at an address: the address may be wrong.
 _FIRST_PATIENCE_S = 3.0
 
 _CONNECT_S = 10.0

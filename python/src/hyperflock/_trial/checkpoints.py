@@ -126,7 +126,7 @@ def restore(target: Any, arrays: Mapping[str, Any]) -> None:
     """
     from chainer.serializers import NpzDeserializer
 
-    # Like Chainer's own files, the argument must contain arrays of NumPy only.
+    # Chainer's deserializer expects NumPy arrays, which is what its own files contain.
     held = {name: np.asarray(value) for name, value in arrays.items()}
     target.serialize(NpzDeserializer(held))
 

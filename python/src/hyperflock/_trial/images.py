@@ -74,7 +74,7 @@ def _refused(why: str) -> SeriesError:
 
 
 def _checked_png(content: bytes) -> bytes:
-    """Return PNG bytes of which at least the head is valid."""
+    """Return ``content`` if it begins with a valid PNG header; the rest is not checked."""
     head = content[len(_SIGNATURE) : 33]
     is_png = content.startswith(_SIGNATURE) and len(head) == 25 and head[4:8] == b"IHDR"
     if not is_png or zlib.crc32(head[4:21]) != struct.unpack(">I", head[21:])[0]:

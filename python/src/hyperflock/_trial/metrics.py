@@ -152,7 +152,7 @@ def real_number(value: object) -> float:
 
 
 def finite(number: float) -> float:
-    """Return the number; the largest finite one for infinity, which no message can contain."""
+    """Return the number. Replace infinity, which no message can contain, by the largest float."""
     return min(max(number, -sys.float_info.max), sys.float_info.max)
 
 

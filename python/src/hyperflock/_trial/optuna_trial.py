@@ -48,7 +48,7 @@ class StudyOfTrial:
         self._stops = False
 
     def stop(self) -> None:
-        """Ask for no trials after this one. Running trials continue, also this one."""
+        """Let the study start no more trials. This trial and others that run continue."""
         self._stops = True
 
     @property

@@ -218,8 +218,8 @@ def _step_in(content: bytes) -> int | None:
 
 
 def text_of(number: float) -> float | str:
-    """Return a number as messages contain it: a finite number unchanged, any other as the text of
-    its name.
+    """Return a number in the form that messages contain: a finite number unchanged, any other as
+    the text ``NaN``, ``Infinity`` or ``-Infinity``.
     """
     if math.isfinite(number):
         return number

@@ -328,7 +328,7 @@ def add_row(
     space: Mapping[str, BaseDistribution] | None = None,
 ) -> int:
     """Add a trial at the end of the study, with its number at the server, and return its id in the
-    storage. Missing numbers before it get a `hole`.
+    storage. Each missing number before it gets a failed trial (`hole`).
     """
     storage = storage_of(study)
     for _ in range(len(study.get_trials(deepcopy=False)), trial.trial):
@@ -355,6 +355,6 @@ def _exact(text: object, value: float) -> float:
 
 
 def when(milliseconds: int) -> datetime | None:
-    """Return a time of the server, in milliseconds, as a datetime for Optuna; None for 0."""
+    """Convert a server's time in milliseconds since 1970 to a datetime for Optuna; 0 to None."""
     # Optuna's times are local times without a time zone.
     return datetime.fromtimestamp(milliseconds / 1000) if milliseconds else None

@@ -1,4 +1,4 @@
-"""Finds the globals whose values a file's text determines, and checks which code makes a call.
+"""Finds the globals whose values a file's text determines; refuses calls that an import repeats.
 
     literals_of(tree)       # {"RATE": 0.1}: globals that the file assigns once, to a literal
 
@@ -142,7 +142,7 @@ def targets_of(node: ast.AST) -> set[str]:
 
 
 def mutated_globals(function: types.FunctionType, tree: ast.Module) -> set[str]:
-    """Return the globals that a function changes itself, such as a cache."""
+    """Return the globals that a function's own statements change, such as a cache."""
     for node in ast.walk(tree):
         if (
             isinstance(node, ast.FunctionDef)

@@ -106,7 +106,7 @@ def class_node(cls: type) -> tuple[ast.ClassDef, list[types.FunctionType]]:
 
 
 def has_text(cls: type) -> bool:
-    """Return whether a class has a definition by a ``class`` statement."""
+    """Return whether the text of a class's ``class`` statement can be found."""
     try:
         class_node(cls)
     except BundleError:
@@ -127,7 +127,7 @@ def methods(cls: type) -> Iterator[types.FunctionType]:
 
 
 def source_tree(file: str, namespace: dict[str, Any] | None = None) -> ast.Module | None:
-    """Return the syntax tree of a file, cell or line; None if Python has no valid text of it.
+    """Return the syntax tree of a file, cell or line; None if its text is missing or invalid.
 
     Callers must not change the tree.
     """

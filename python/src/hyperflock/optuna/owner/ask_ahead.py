@@ -15,7 +15,7 @@ from optuna.samplers import BaseSampler, GridSampler, QMCSampler, RandomSampler,
 from hyperflock.optuna.internals import grid_points_left, has_constant_liar, set_constant_liar
 
 _MOST_AHEAD = 64
-# If a trial takes more seconds than this, the time of a question to the sampler does not matter.
+# If a trial takes more seconds than this, the sampler's time for a new trial does not matter.
 _SHORT_S = 1.0
 
 

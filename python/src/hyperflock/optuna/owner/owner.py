@@ -91,7 +91,7 @@ class Owner:
     finished : int
         How many trials of this call have a stored outcome.
     unheard : int
-        How many of the finished trials the server does not know.
+        How many of the finished trials were never announced to the server.
     failure : BaseException or None
         The error that the call raises once no trial is live.
     bring : callable or None

@@ -218,7 +218,7 @@ class Storage(BaseStorage):
             return self._live.setdefault(study_id, LiveTrials(self._http, convert(told, StudyRow)))
 
     def _kept(self, row: StudyRow) -> tuple[BaseStorage, int] | None:
-        """Return the storage and the study's id in it that keep a study's attributes, or None."""
+        """Return the storage with a study's attributes, and the study's id there; None without."""
         if self._attributes is None:
             return None
         try:
