@@ -5,9 +5,9 @@
 
 The import installs the patches with which devices run Chainer: names that NumPy removed, stand-ins
 for modules that no longer exist, and corrections of functions whose result would differ. Each patch
-takes effect when Chainer's module is imported. It works on NumPy 1.26 and 2 and on Python 3.10 and
-newer. In a trial the patches are there already, and the import does nothing. Import it on the
-thread that imports Chainer; a second import does nothing.
+takes effect when Chainer's module is imported. The patches work on NumPy 1.26 and 2 and on Python
+3.10 and newer. In a trial they are there already, and the import does nothing. Import this module
+on the thread that imports Chainer; a second import does nothing.
 
 Raises
 ------

@@ -38,8 +38,8 @@ class Bridge(Protocol):
     def item(self, array: int, /) -> float | bool:
         """Return the element of a one-element array as a float.
 
-        Return True if a float does not hold the element, so that the caller must call
-        :meth:`read`. Return False if an error occurred.
+        Return False if an error occurred. Return True if the caller must call :meth:`read`: a float
+        may not hold the array's dtype exactly, or there is not exactly one element.
         """
         ...
 

@@ -84,17 +84,17 @@ def integers(values: Any) -> tuple[int, ...]:
 
 
 def optional_axes(axes: Any) -> list[int]:
-    """Return the words of axes that may be left out: None, an axis or several."""
+    """Return the words of an optional argument: None, an axis, or several axes."""
     return [0] if axes is None else [1, *int64s(integers(axes))]
 
 
 def optional_dims(values: Collection[Any] | None) -> list[int]:
-    """Return the words of several integers that may be left out."""
+    """Return the words of an optional argument: None, or several integers."""
     return [0] if values is None else [1, len(values), *int64s(values)]
 
 
 def optional_dtype(dtype: npt.DTypeLike | None) -> int:
-    """Return the word of a dtype that may be left out."""
+    """Return the word of an optional argument: None, or a dtype."""
     return 0 if dtype is None else number_of(np.dtype(dtype)) + 1
 
 

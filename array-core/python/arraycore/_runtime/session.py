@@ -198,8 +198,8 @@ def read(array: int, out: npt.NDArray[Any]) -> None:
 def item(array: int) -> float | bool:
     """Return the element of a one-element array as a float.
 
-    Return True if a float does not hold the element, so that the caller must call :func:`read`.
-    Return False if an error occurred.
+    Return False if an error occurred. Return True if the caller must call :func:`read`: a float may
+    not hold the array's dtype exactly, or there is not exactly one element.
     """
     before_read()
     return bridge.item(array)

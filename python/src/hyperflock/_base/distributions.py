@@ -2,8 +2,8 @@
 
     {"rate": uniform(1e-4, 0.1, log=True), "layers": integer(1, 8), "act": choice(["relu", "tanh"])}
 
-A trial may build such a space too, because a script may have one outside of its functions. A space
-is checked when it is submitted. The module has plain data only; any thread may use it.
+A device has this module too, because a script may build its space when it is imported. A space is
+checked when it is submitted. The module has plain data only; any thread may use it.
 """
 
 from __future__ import annotations

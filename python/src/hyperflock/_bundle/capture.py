@@ -6,8 +6,8 @@
 This covers functions of the running script, lambdas, closures, nested and decorated functions,
 partials, callable objects, and code that was typed into a notebook or a prompt. They become
 generated modules, which contain the definitions and values that the objective uses, directly or
-indirectly. Whatever a device can import from another file is imported there, and the file becomes
-part of the bundle; own_modules.py gives the globals of these files their values. The result is
+indirectly. If a device can import a definition from another file, this file becomes part of the
+bundle; own_modules.py gives the globals of these files their values. The result is
 source and not bytecode, because devices have another version of Python. This module runs no code of
 the researcher except what `copy.copy` calls (``__reduce_ex__``). Only one thread at a time may use
 this module.
@@ -177,7 +177,7 @@ class Capture:
         return self._own.expression(value, home, where)
 
     def function(self, function: types.FunctionType, where: str) -> tuple[Home, str]:
-        """Write a function and what it uses; return the generated module and the name there."""
+        """Write a function and what it uses; return the generated module and its name in it."""
         node = _definitions.function_node(function)
         code = function.__code__
         site = Site(where, shown_file(code.co_filename), node)
@@ -216,7 +216,7 @@ class Capture:
         return home, name
 
     def cls(self, cls: type, where: str) -> tuple[Home, str]:
-        """Write a class and what it uses; return the generated module and the name there."""
+        """Write a class and what it uses; return the generated module and its name in it."""
         return _classes.write(self, cls, where)
 
     def home(self, name: str | None) -> Home:

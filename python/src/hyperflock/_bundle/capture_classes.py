@@ -57,7 +57,7 @@ class Late:
 
 
 def write(capture: Capture, cls: type, where: str) -> tuple[Home, str]:
-    """Write a class and what it uses; return the generated module and the name there."""
+    """Write a class and what it uses; return the generated module and the class's name in it."""
     found, methods = _definitions.class_node(cls)
     home = capture.home(cls.__module__)
     namespace = vars(home.module) if home.module else {}

@@ -415,7 +415,7 @@ class OwnModules:
         return self._owners
 
     def _makes(self, module: str, name: str) -> bool:
-        """Return whether a file makes the object of a global, and does not import it."""
+        """Return whether a module's file itself makes the object of a global; imports do not."""
         if module not in self._made:
             self._made[module] = _parsed(module, made_names) or frozenset()
         return name in self._made[module]

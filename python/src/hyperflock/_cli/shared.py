@@ -89,7 +89,7 @@ def command(*examples: str, passes_on: bool = False, negative: bool = False) -> 
 
 
 def may_change(study_id: str) -> None:
-    """From now on let Ctrl-C also print how to find out whether the server obeyed this command."""
+    """From now on, Ctrl-C also prints the command that shows whether the server made the change."""
     goes_on(f"interrupted: see by 'hyperflock show {shlex.quote(study_id)}' whether it is done")
 
 

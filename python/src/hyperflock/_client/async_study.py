@@ -146,8 +146,8 @@ class AsyncStudy(StudyView):
 
         A trial beats another one if it is at least as good in each direction and better in one.
         With one direction these are the best trial and those with the same value. The list is
-        empty if no complete trial meets its constraints. Of more than 1,000 such trials of a study
-        with several directions, the list has the first.
+        empty if no complete trial meets its constraints. With several directions, it has at most
+        1,000 trials, those with the lowest numbers.
         """
         row = (await self.refresh()).row
         if len(row.aims) == 1:
@@ -369,11 +369,10 @@ class AsyncStudy(StudyView):
     async def notify(
         self, url: str | None, *, events: Sequence[WebhookEvent] | None = None
     ) -> AsyncStudy:
-        """Let the server post what happens to the study to an address, also while this process is
-        away.
+        """Set the address to which the server posts the study's events, even without this process.
 
         A new address replaces the one before. `Client.webhook_secret` returns the key with which
-        the server signs what it posts, and `verify_webhook` checks it.
+        the server signs these posts, and `verify_webhook` checks their signatures.
 
         Parameters
         ----------
@@ -398,7 +397,7 @@ class AsyncStudy(StudyView):
         return await self._change("webhook", to_builtins(webhook))
 
     async def retry(self) -> AsyncStudy:
-        """Issue every failed trial again, with all its attempts; a finished study runs again.
+        """Issue every failed trial again and count its attempts anew; a finished study runs again.
 
         Use it when the cause of the failures is gone: an error of the trials or lost devices.
         Trials that succeeded do not change. `retry_failed` runs them with mended code.
@@ -612,8 +611,8 @@ class AsyncStudy(StudyView):
         Returns
         -------
         Plot
-            For ``history`` and ``parallel``; ``save`` writes SVG. For Optuna's kinds it is a plotly
-            figure, or Matplotlib's axes if plotly is not installed.
+            For ``history`` and ``parallel``; its method ``save`` writes SVG. Optuna's kinds return
+            a plotly figure, or Matplotlib's axes if plotly is not installed.
 
         Raises
         ------
@@ -639,7 +638,7 @@ class AsyncStudy(StudyView):
         """Return the finished trials as an Optuna study in memory.
 
         It has the states, values, parameters with distributions, intermediate values, attributes
-        and times of the trials, but no notes of the sampler. A grid's parameters become
+        and times of the trials, but not what a sampler stored with them. A grid's parameters become
         categorical. If the original Optuna study was in memory, `hyperflock.optuna.optimize` with
         the same objective continues with this one.
 

@@ -61,7 +61,7 @@ class Waiting:
         self._stop = ""
 
     def look(self, start: Callable[[Coroutine[Any, Any, str]], _Found], *, idle: bool) -> None:
-        """Print why nothing runs, after some idle seconds and once the server has told the reason.
+        """Print why nothing runs, after some idle seconds and once the server has sent the reason.
 
         Parameters
         ----------

@@ -260,7 +260,8 @@ async def run_job(
     where
         ``cpython`` or ``browser``.
     time_limit_s
-        The time limit of the trial alone, without starting Python or a browser; 0 means no limit.
+        The time limit of the trial; it does not include the start of Python or a browser. 0 means
+        no limit.
     http
         A connection to the server whose pages and runtime a browser uses; CPython needs none.
     browser

@@ -169,8 +169,8 @@ async def replay(
 
 
 def _limit_s(spec: StudySpec, recorded: TrialResult) -> float:
-    """Return the time limit of the replay in seconds: that of the study and some more. If the
-    study's limit ended the recorded trial, return that limit unchanged.
+    """Return the replay's time limit in seconds, which is `_SLOWER_S` longer than the study's. If
+    the study's limit ended the recorded trial, return the study's limit. 0 means no limit.
     """
     limit_s = spec.limits.time_limit_ms / 1000
     ended_by_it = recorded.error is not None and recorded.error.code == "time_limit"

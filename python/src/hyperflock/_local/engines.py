@@ -56,7 +56,7 @@ def find_engine(choice: Choice, volunteer: Path | None) -> Engine:
     Parameters
     ----------
     choice
-        Which of them to take; ``auto`` takes the first that is here.
+        Which of them to take; ``auto`` takes the first one that this machine has.
     volunteer
         The folder of the volunteer for Node; None if it is not here.
 

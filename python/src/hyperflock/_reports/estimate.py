@@ -42,9 +42,10 @@ class Progress:
     left_s : float or None
         Seconds until its end; None if they cannot be estimated.
     device_s : float or None
-        Seconds of all devices together that it will still take; None if that is not known.
+        The computing time in seconds that is still needed, for all devices together; None if that
+        is not known.
     finish : datetime or None
-        When it will end, in UTC; None like ``left_s``.
+        When the study will end, in UTC; None if ``left_s`` is None.
     why : str or None
         Why ``left_s`` is None: ``paused``, ``no_total``, ``no_run``, ``no_device``, ``ended`` or
         ``no_estimate``.

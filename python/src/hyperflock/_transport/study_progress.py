@@ -36,7 +36,7 @@ class StudyProgress:
 
     @property
     def goal(self) -> int:
-        """How many trials the study will have, as far as is known. An owner may ask for more."""
+        """How many trials the study will have, as far as is known. Its owner may ask for more."""
         return max(self.total, self.wanted) if isinstance(self.wanted, int) else self.total
 
     @property

@@ -106,7 +106,7 @@ class Device:
         return -1 if self.backend == _NUMPY else 0
 
     def use(self) -> Device:
-        """Open the device and return this object. What an earlier device held is freed.
+        """Open the device and return this object. Arrays on a device opened earlier are freed.
 
         Chainer then computes on it after ``to_gpu()``, and array-core's generators start with the
         trial's seed. If WebGPU does not open, the CPU back end is used and `reason` says why,

@@ -83,7 +83,7 @@ def optimize(
         ``objective(trial)``, where ``trial`` is like Optuna's. `Client.grid` describes what can be
         sent.
     n_trials
-        How many trials of this call finish, in any state; None means no limit.
+        How many trials this call finishes, in whatever state; None means no limit.
     timeout
         No trial starts after this many seconds; the call waits for running ones.
     n_jobs

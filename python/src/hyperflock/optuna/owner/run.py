@@ -65,7 +65,7 @@ class Plan:
     Attributes
     ----------
     n_trials : int or None
-        How many trials of this call finish, in any state; None means no limit.
+        How many trials the call finishes, in whatever state; None means no limit.
     timeout_s : float or None
         No trial is started after this many seconds.
     n_jobs : int or None
