@@ -29,7 +29,7 @@ export class Link {
     });
   }
 
-  /** Makes a link to this port on this machine. The server may end and start again. */
+  /** Makes a link to this port on this machine. It works again after the server has restarted. */
   static async to(port: number): Promise<Link> {
     const link = new Link(port);
     await new Promise<void>((resolve) => link.#server.listen(0, "127.0.0.1", resolve));

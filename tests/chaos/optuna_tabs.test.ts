@@ -1,6 +1,6 @@
 // Runs an Optuna study in real tabs, which are killed one after another: their renderer crashes, or they are closed.
-// The study ends with exactly its trials. KILLS is the number of kills, SEED chooses times and victims: ./run chaos
-// --optuna.
+// In the end every trial of the study counts exactly once. The environment variable KILLS is the number of kills, and
+// SEED chooses their times and tabs. `./run chaos --optuna` runs this file.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Browser } from "playwright-core";
@@ -20,7 +20,7 @@ import { randomOf } from "./schedule.ts";
 
 const TABS = 3;
 const STEPS = 6;
-/** After a trial was lost with this many devices, it fails with the code `poison` (protocol.md, R18). */
+/** If this many devices disappear while they compute a trial, it fails with the code `poison` (protocol.md, R18). */
 const POISON = 3;
 const kills = Number(process.env.KILLS || 50);
 const seed = Number(process.env.SEED || 1);

@@ -16,7 +16,7 @@ export interface Step {
   readonly fault: Fault;
   /** The pause before the fault. */
   readonly afterMs: number;
-  /** The duration of a fault that lasts. */
+  /** The duration of a fault that does not happen at one moment, such as a slow link. */
   readonly forMs: number;
 }
 
@@ -42,7 +42,7 @@ export function randomOf(seed: number): () => number {
 
 /**
  * Returns each fault once, and two of them a second time, in an order that the seed determines. `tab_kill` comes only
- * once, because it ends two devices, and a trial that was lost with three devices fails (protocol.md, R18).
+ * once, because it ends two devices, and a trial fails if three devices disappear during it (protocol.md, R18).
  */
 export function scheduleOf(seed: number): Step[] {
   const random = randomOf(seed);

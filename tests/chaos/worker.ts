@@ -28,7 +28,7 @@ interface Attempt {
 }
 
 export class Worker {
-  /** The results that the server has acknowledged. They are stored durably. */
+  /** The results that the server has acknowledged. The server must not lose them. */
   readonly acknowledged: Acknowledged[] = [];
   readonly #link: Link;
   readonly #identity: Enrolled;

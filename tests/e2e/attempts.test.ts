@@ -1,5 +1,5 @@
-// Tests that another device resumes a trial from its checkpoint when the first device disappears, and that a trial that
-// crashes its renderer fails after three devices, while another study finishes. Real Chromium.
+// Tests that another device resumes a trial from its checkpoint when the first device disappears. Also tests that a
+// trial fails after it has crashed the renderers of three devices, while another study finishes. Real Chromium.
 
 import { readdir } from "node:fs/promises";
 import { basename, join } from "node:path";
@@ -66,7 +66,8 @@ test("a trial whose page is hidden goes on in another browser, with its curve an
   expect(resumed).toMatchObject({ resumed_from: stopped?.attempt, resumed_step: 3 });
   expect(resumed?.device.device).not.toBe(stopped?.device.device);
   expect(await linesOf()).toEqual(Array.from({ length: 8 }, (_, step) => `step ${step}`));
-  // The second device's attempt has the attributes and files from before the checkpoint. Later ones are dropped.
+  // The second device's attempt keeps the attributes and files that the first one sent before the checkpoint. Those
+  // that the first one sent later are dropped.
   expect(JSON.parse(trial.attrs ?? "{}").user).toEqual({ began: "here" });
   const { artifacts } = await server.api<{ artifacts: { name: string; attempt: number }[] }>(
     `/api/studies/${study}/artifacts`,

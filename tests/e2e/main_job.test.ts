@@ -81,7 +81,7 @@ describe("the main job", () => {
         120_000,
       );
 
-    // The tab is closed while it computes. The page releases its trial just before.
+    // The tab is closed while it computes. Just before it closes, the page releases its trial.
     await complete(1);
     await first.page.locator('[data-phase="computing"]').waitFor();
     await leave(first);
@@ -100,7 +100,7 @@ describe("the main job", () => {
   });
 
   test("two devices deliver the same trial; one result counts, the other is evidence", async () => {
-    // All volunteers leave. Otherwise their browsers would take the trial first.
+    // All volunteers leave. Otherwise their browsers would take the trials of this test.
     await leave(...present);
     // A study whose only trial has a result has ended and refuses other results. So there are two trials.
     const study = await queueStudy(server, [

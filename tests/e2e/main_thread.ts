@@ -38,7 +38,7 @@ export async function traceMainThread(
   };
 }
 
-/** Throws if the trace has no task of a renderer's main thread. Such a trace would prove nothing. */
+/** Returns the figures of the renderers' main threads. Throws if the trace has no task of such a thread. */
 export function mainThreadOf(events: readonly TraceEvent[]): MainThread {
   const mains = new Set(
     events

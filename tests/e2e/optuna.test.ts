@@ -83,7 +83,7 @@ test("a study ends as it would on the researcher's machine", async () => {
   for (const { params, user, constraint, state, steps, value } of trials) {
     const { x, shape, slope } = params;
     const isSquare = shape === "square";
-    // The search space depends on the shape: only trials without the shape `square` suggest a slope.
+    // The search space depends on the shape: a trial with the shape `square` does not suggest a slope.
     expect(slope === undefined).toBe(isSquare);
     expect(user).toEqual({ origin: "by hand", seen: `by hand ${shape}` });
     const height = isSquare ? x * x : Number(slope) * Math.abs(x);

@@ -1,5 +1,5 @@
-// Tests that data logged by trials in a real browser arrive: in the researcher's tables, with gaps, summary, attributes
-// and image, and on the researcher's page as charts.
+// Tests that data logged by trials in a real browser reach the researcher: tables have the series with their
+// missing values, and also the summary, attributes and an image; the researcher's page shows the series as charts.
 
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";

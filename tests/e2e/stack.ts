@@ -34,7 +34,7 @@ export interface Credentials {
 
 export interface ServerOptions {
   readonly args?: readonly string[];
-  /** A command that executes the server. Its last arguments are the server's command line. */
+  /** A command that runs the server. The server's command line is added to its arguments. */
   readonly wrapper?: readonly string[];
   /** A state folder that remains when the server ends. Without it, the server gets a temporary folder. */
   readonly state?: string;

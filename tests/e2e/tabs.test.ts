@@ -20,7 +20,7 @@ let server: Server;
 let browser: Browser;
 
 beforeAll(async () => {
-  // Leases are so long that none expires. So a trial that is leased again was released.
+  // Leases are so long that none expires. So a trial is leased again only after a page has released it.
   server = await Server.start({ args: ["--lease-ms", "600000"] });
   browser = await launchChromium();
 });

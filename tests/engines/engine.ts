@@ -1,5 +1,5 @@
-// The interface of a browser that Playwright does not drive. It has only what a volunteer does: open a page, read from
-// it, click.
+// The interface of a browser that Playwright does not drive. It has only the actions that the tests of a volunteer
+// need: open a page, read from it, and click.
 
 import type { ChildProcess } from "node:child_process";
 import { LIMIT_MS } from "../../worker-runtime/node/patience.ts";
@@ -32,7 +32,7 @@ export async function end(child: ChildProcess): Promise<void> {
   clearTimeout(timer);
 }
 
-/** Waits until the child has written text that matches the pattern to a stream. Returns the pattern's first group. */
+/** Waits until the child's output on a stream matches the pattern. Returns the text of the pattern's first group. */
 export function said(
   child: ChildProcess,
   stream: "stdout" | "stderr",

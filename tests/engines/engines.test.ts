@@ -25,7 +25,10 @@ interface Computed {
   readonly engine: string;
 }
 
-/** Submits one small CNN on scikit-learn's digits, with the same weights, batches and seed each time. */
+/**
+ * Submits a study with one trial: a small CNN on scikit-learn's digits, with the same weights, batches and seed each
+ * time. The returned function waits for the trial's result.
+ */
 async function queue(): Promise<() => Promise<Computed>> {
   await server.untilNobodyIsConnected();
   const before = await server.newestStudy();

@@ -32,7 +32,7 @@ export class WebKit implements Engine {
   }
 
   /**
-   * Starts the browser. `sharesMemory`: threads share memory, as in Safari; otherwise Debian's setting stays.
+   * Starts the browser. With `sharesMemory`, threads can share memory, as in Safari. Without it, they cannot.
    */
   static async start(sharesMemory: boolean): Promise<WebKit> {
     const browser = globSync(BROWSERS).sort().at(-1);
@@ -55,7 +55,7 @@ export class WebKit implements Engine {
           XDG_RUNTIME_DIR: home,
           LANG: "C.UTF-8",
           LANGUAGE: "en_US",
-          // The sandbox needs name spaces, which root in a container does not have.
+          // The sandbox needs Linux namespaces, which root in a container may not create.
           ...(sharesMemory ? { JSC_useSharedArrayBuffer: "1" } : {}),
           ...(process.getuid?.() === 0 ? { WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS: "1" } : {}),
         },

@@ -12,11 +12,11 @@ import { joinVolunteer, Server, type StudyRow, type Volunteer } from "../e2e/sta
 import { Researcher, table } from "./researcher.ts";
 import { Sink } from "./sink.ts";
 
-/** Returns the study's time limit in seconds: short if it must end the attack, otherwise too long ever to end it. */
+/** Returns the study's time limit in seconds. It is short if it must end the attack; otherwise no attack reaches it. */
 const limitOf = (end: string) => (end.startsWith("timeout") ? 3 : LIMIT_MS / 1000);
 /**
- * The most lines that a flood may write to the browser's console in a second and at its end. The runtime writes about
- * 50 in a second, and the newest 1,000 at the trial's end.
+ * The most lines that a trial may write to the browser's console: in each second, and at the trial's end. The runtime
+ * writes about 50 in a second, and the newest 1,000 at the end.
  */
 const LINES_PER_SECOND = 60;
 const LINES_AT_END = 1_001;
@@ -82,7 +82,7 @@ function storedByBrowser(): Promise<string> {
   });
 }
 
-/** Returns whether each blob in the cache has the hash in its name. If not, other bytes were put there. */
+/** Returns whether each blob in the cache has the hash in its name. If not, a trial has changed the cache. */
 function cacheIsWhole(): Promise<boolean> {
   return volunteer.page.evaluate(async () => {
     const cache = await caches.open("hyperflock-blobs");

@@ -1,5 +1,5 @@
 // Tests that the scripts which volunteers get never turn text into code, so their policies need no 'unsafe-eval'.
-// Pyodide's own script has functions that would; the Python thread's policy blocks them (see network.py).
+// Pyodide's own script has functions that turn text into code; the Python thread's policy blocks them (network.py).
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,5 +1,5 @@
-// Tests the self-test page: every state fits and is accessible. The built page examines the browser without a tap, and
-// sends the server nothing before one.
+// Tests the self-test page: every state fits the screen and is accessible. The built page examines the browser without
+// a tap, and sends nothing to the server before a tap.
 
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, inject, it } from "vitest";

@@ -116,7 +116,7 @@ describe.each(LANGUAGES)("forgetting this device in %s", (language) => {
     await page.locator("[data-action=forget_cancel]").press("Enter");
     await expect.poll(focused).toBe("forget_ask");
     await page.keyboard.press("Enter");
-    // A key press would be lost before the question has the focus.
+    // This waits until the question has the focus, because an earlier key press would be lost.
     await expect.poll(focused).toBe("forget-question");
     await page.locator("[data-action=forget]").press("Enter");
     await page.locator("[data-phase=forgetting]").waitFor();

@@ -93,7 +93,7 @@ export interface Dictionary {
     readonly forgotten: Notice;
     readonly notForgotten: Notice;
     readonly replaced: Notice;
-    /** The sentences for a visit that the browser ended. */
+    /** Sentences shown after the browser ended the volunteer's last visit: during a trial, or while hidden. */
     readonly interruptedTrial: (trial: string, study: string) => string;
     readonly interruptedHidden: string;
     /** Says that the interrupted trial now runs here again. */
@@ -116,7 +116,7 @@ export interface Dictionary {
     readonly title: string;
     readonly text: (app: string) => string;
     readonly textUnknown: string;
-    /** Says where the menu is, for each app. */
+    /** Says, for each app, where its menu is. The menu can open the page in another browser. */
     readonly menu: Readonly<Record<InAppName, string>>;
     readonly choose: (browser: string) => string;
     readonly byHand: (browser: string) => string;

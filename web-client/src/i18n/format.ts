@@ -2,7 +2,7 @@
 
 import { jsonTree, readableJson } from "./json_tree.ts";
 
-/** The longest text of a parameter's value on the page, in characters. */
+/** The greatest length of a parameter's value on the page, in characters. */
 const PARAM_CHARS = 60;
 
 export class Formatter {
@@ -132,7 +132,7 @@ export class Formatter {
     return (plain ? this.#metric : this.#scientific).format(value);
   }
 
-  /** Returns a parameter as its author would write it: no grouping, `0.001` and not `0,001`. */
+  /** Returns a parameter the same in every language: digits are not grouped, and the decimal sign is a point. */
   param(value: unknown): string {
     const text = typeof value === "string" ? value : readable(value);
     return text.length > PARAM_CHARS ? `${text.slice(0, PARAM_CHARS - 1)}…` : text;

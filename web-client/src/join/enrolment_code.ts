@@ -18,7 +18,7 @@ export type CodeResult =
   | { readonly kind: "missing" }
   | { readonly kind: "malformed" };
 
-/** Returns the codes of a fragment without duplicates, or null if the fragment is not that of a join link. */
+/** Returns the codes of a fragment, each once, or null if the fragment is not that of a join link. */
 function codesOf(text: string): readonly [string, ...string[]] | null {
   const [first, ...others] = new Set(text.split(","));
   const codes = [first ?? "", ...others] as const;

@@ -77,7 +77,7 @@ function ContributionStrip({ store }: { readonly store: JoinStore }) {
   );
 }
 
-/** Shows how to open another browser: with a link if the app allows it, and by hand. */
+/** Offers two ways to another browser: a link that opens it, if the app allows that, and the join link to copy. */
 function WayOut({ view, store }: { readonly view: PanelView; readonly store: JoinStore }) {
   const words = store.words.value;
   const link = joinLink(location.origin, store.codes);

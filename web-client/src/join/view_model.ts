@@ -40,7 +40,7 @@ export interface ActionView {
 }
 
 export interface ProgressView {
-  /** The completed part, from 0 to 1, or null while the size is unknown. */
+  /** The completed part of a download, from 0 to 1, or null while its size is unknown. */
   readonly fraction: number | null;
   readonly text: string;
 }
@@ -56,7 +56,7 @@ export interface TrialCard {
   readonly counter: string;
   readonly params: readonly ParamView[];
   readonly points: readonly Point[];
-  /** The time since the trial began; null until it computes. */
+  /** The time since the trial began to compute; null before. */
   readonly elapsed: string | null;
 }
 
@@ -213,7 +213,7 @@ function inAppPanel(inApp: InAppBrowser, reason: string | null, words: Dictionar
   });
 }
 
-/** Returns a sentence about a last visit that the browser ended; null if it did not. */
+/** Returns a sentence about the volunteer's last visit if the browser ended it; otherwise null. */
 function interruption({ snapshot, words: { states }, format }: ViewInput): string | null {
   const interrupted = snapshot?.interrupted ?? null;
   if (interrupted === null) {
@@ -394,7 +394,7 @@ function projectPanel(project: ProjectLoad, words: Dictionary): PanelView | null
   }
 }
 
-/** Returns the panel with the button. If this browser cannot compute, it says so before the project is known. */
+/** Returns the panel with the button. It says that this browser cannot compute even before the project is known. */
 export function panelView(input: ViewInput): PanelView {
   const state = input.snapshot?.state ?? { phase: "idle" };
   if (state.phase === "idle") {

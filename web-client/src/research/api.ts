@@ -39,7 +39,7 @@ type Method = "GET" | "POST" | "DELETE";
 
 export type FetchLike = (path: string, init: RequestInit) => Promise<Response>;
 
-/** The console refused or did not answer. `code` is the server's code, or `unreachable` or `bad_answer`. */
+/** Thrown if a request to the console fails. `code` is the server's code, `unreachable` or `bad_answer`. */
 export class ConsoleError extends Error {
   readonly code: string;
 

@@ -75,7 +75,7 @@ export class ResearchStore {
   readonly refusal: Signal<Problem | null> = signal(null);
   readonly studies: Signal<readonly StudyRow[] | null> = signal(null);
   readonly study: Signal<StudyRow | null> = signal(null);
-  /** The rows of the open study. Before the first request it is study 0, which does not exist. */
+  /** The rows of the open study. At first they are the empty rows of study 0, which does not exist. */
   readonly data: Signal<StudyData> = signal(noTrials(0));
   readonly detail: Signal<TrialDetail | null> = signal(null);
   /** The series of the open study. */

@@ -89,7 +89,7 @@ function TrialLink({ study, trial, store }: Props & { readonly trial: number }) 
   );
 }
 
-/** For a study with several directions: shows the trials that no other trial beats. */
+/** Shows the best trials of a study with several directions: those on its Pareto front. */
 function BestOfSeveral({ study, store }: Props) {
   const words = store.words.value.study;
   const count = store.format.value.integer(study.bestTrials.length);

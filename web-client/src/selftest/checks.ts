@@ -1,4 +1,4 @@
-// The self-test's checks that need no Python. Each uses the feature itself; none reads the browser's name. Page thread.
+// The self-test's checks that need no Python. Each tries its feature; none decides by the browser's name. Page thread.
 
 import {
   createArrayMemory,

@@ -1,4 +1,4 @@
-// Sends the table of findings to the operator with `POST /api/device-reports`. Only a tap calls it. Page thread.
+// Sends the table of findings to the operator with `POST /api/device-reports`, only after a tap. Page thread.
 
 import type { Check } from "./finding.ts";
 

@@ -6,8 +6,8 @@ import { isLanguage, type Language } from "../i18n/language.ts";
 import { show } from "../ui/browser.ts";
 
 /**
- * Shows the story. `page` is called once, outside of any component. Components that read signals render again on
- * changes.
+ * Shows the story. `page` makes its content and is called only once. Later, only components that read signals render
+ * again, when these signals change.
  */
 export async function showStory<Name extends string>(
   stories: Readonly<Record<Name, unknown>>,

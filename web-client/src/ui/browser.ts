@@ -8,7 +8,7 @@ import {
   rememberLanguage,
 } from "../i18n/language.ts";
 
-/** Gets the storage only within a call, because getting it throws if the browser blocks cookies. */
+/** Returns a store that reads `storage()` anew in each call, because that throws if the browser blocks cookies. */
 const storeOf = (storage: () => Storage) => ({
   getItem: (key: string) => storage().getItem(key),
   setItem: (key: string, value: string) => storage().setItem(key, value),

@@ -17,7 +17,7 @@ export interface Tick {
 }
 
 export interface Chart {
-  /** A path with one dot for each point: a line without length that has round caps. */
+  /** A path with one dot for each point. Each dot is a line without length and with round caps. */
   readonly dots: string;
   /** Paths of the lines, each of a few lines: browsers take much longer to draw one long path. */
   readonly lines: readonly string[];
@@ -55,7 +55,7 @@ export function roundTicks(from: number, to: number, wanted: number): readonly n
   );
 }
 
-/** Returns the powers of ten in from..to, or from and to if there is no power between them. */
+/** Returns powers of ten in from..to, at most about 6, or the two ends of the range if fewer than two are in it. */
 function powerTicks(from: number, to: number): readonly number[] {
   const first = Math.ceil(Math.log10(from) - 1e-9);
   const last = Math.floor(Math.log10(to) + 1e-9);
@@ -68,8 +68,8 @@ function powerTicks(from: number, to: number): readonly number[] {
 }
 
 /**
- * Returns where `value` lies between `from` and `to`, as a part from 0 to 1. All are halved first, because a difference
- * may exceed the largest double.
+ * Returns where `value` lies between `from` and `to`, as a part from 0 to 1. The three numbers are halved first,
+ * because a difference of two may exceed the largest double.
  */
 function share(value: number, from: number, to: number): number {
   const range = to / 2 - from / 2;
@@ -129,7 +129,7 @@ export function framed(points: readonly Point[], scale: Scale): Frame | null {
   };
 }
 
-/** Returns null if no point is finite. Points are drawn in the order of x. */
+/** Returns the chart of the finite points, in the order of x, or null if no point is finite. */
 export function chartOf(points: readonly Point[], options: ChartOptions): Chart | null {
   const finite = points
     .filter(([x, y]) => Number.isFinite(x) && Number.isFinite(y))

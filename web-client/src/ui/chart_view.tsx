@@ -1,5 +1,5 @@
-// A chart with two axes. Labels are HTML, so that they keep their size when the drawing is stretched. The values are in a
-// table elsewhere on the page, so the drawing is one picture with a summary. Page thread.
+// A chart with two axes. Labels are HTML, so that they keep their size when the drawing is stretched. A screen reader
+// speaks a summary of the drawing, because the values are in a table elsewhere on the page. Page thread.
 
 import type { Chart as Geometry } from "./chart.ts";
 import { CHART_HEIGHT, CHART_WIDTH } from "./chart.ts";

@@ -22,13 +22,13 @@ export interface Curve {
 }
 
 function scale(value: number, from: number, to: number, low: number, high: number): number {
-  // Both ends are halved before the subtraction, because their difference may exceed the largest double.
+  // All numbers are halved before a subtraction, because the difference of two may exceed the largest double.
   const range = to / 2 - from / 2;
   const share = range === 0 ? 0.5 : (value / 2 - from / 2) / range;
   return Math.round((low + share * (high - low)) * 100) / 100;
 }
 
-/** Returns null if no point is finite. A constant curve lies in the middle of the box. */
+/** Returns the curve, or null if no point is finite. A constant curve lies in the middle of the box. */
 export function curveOf(points: readonly Point[]): Curve | null {
   const finite = points.filter(([step, value]) => Number.isFinite(step) && Number.isFinite(value));
   const first = finite[0];

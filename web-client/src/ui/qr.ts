@@ -6,7 +6,7 @@ import { encodeQR } from "qr";
 const QUIET_ZONE = 4;
 
 export interface QrDrawing {
-  /** The side of the whole code, including the quiet zone. */
+  /** The length of the code's side in modules, including the quiet zone. */
   readonly size: number;
   readonly path: string;
 }

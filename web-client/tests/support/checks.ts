@@ -56,7 +56,7 @@ export function smallTargets(page: Page, leastPx: number): Promise<string[]> {
     return controls
       .filter((control) => control.checkVisibility())
       .filter((control) => {
-        // A tap on a radio button's label also reaches the button.
+        // A tap on a radio button's label also reaches the button, so the label's size counts.
         const target = control.closest("label") ?? control;
         const { width, height } = target.getBoundingClientRect();
         return width < least || height < least;

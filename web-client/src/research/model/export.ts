@@ -12,12 +12,12 @@ function textCell(text: string): string {
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-/** Returns a cell of the CSV file. Numbers are written as they are, even `-1`. */
+/** Returns a cell of the CSV file. A number is never changed, though FORMULA matches `-1`. */
 function cellOf(param: Param): string {
   return typeof param.value === "number" ? param.raw : textCell(paramText(param));
 }
 
-/** Returns all names in the lists, in the order of their first use. */
+/** Returns all names in the lists, each once, in the order of their first occurrence. */
 function namesIn(lists: readonly (readonly string[])[]): readonly string[] {
   return [...new Set(lists.flat())];
 }

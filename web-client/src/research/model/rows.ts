@@ -52,7 +52,7 @@ function deviceView({ device, class: kind, engine, backend, adapter = "" }: wire
 function estimateView(row: wire.EstimateRow) {
   return {
     devices: row.devices,
-    /** The time in ms until the study ends, if these devices continue; null if unknown. */
+    /** The time in ms until the study ends, if this number of devices continues; null if unknown. */
     leftMs: row.left_ms ?? null,
     /** The computing time in ms that the study still needs on all devices together; null if unknown. */
     deviceMs: row.device_ms ?? null,
@@ -100,7 +100,7 @@ function studyView(row: wire.StudyRow) {
     priority: row.priority ?? 0,
     webhook: row.webhook === undefined ? null : webhookView(row.webhook),
     direction: row.direction,
-    /** The number of trials, as far as is known: an owner may want more than it has asked for so far. */
+    /** The number of trials: those that exist, or those that the owner plans if these are more. */
     total: Math.max(row.total, row.wanted ?? 0),
     complete: row.complete,
     pruned: row.pruned,
@@ -119,11 +119,11 @@ function studyView(row: wire.StudyRow) {
     chainer: row.runtime.chainer,
     /** The back end that the trials ask for; null if they ask for no device. */
     backend: row.runtime.backend ?? null,
-    /** Whether a device must have more than the right back end. */
+    /** Whether the study has requirements that devices must meet in addition to the back end. */
     hasRequirements: row.requires !== undefined,
     /** The number of the study's directions. */
     directions: row.directions?.length ?? 1,
-    /** For a study with several directions: trials that no other trial beats; only the first ones if they are many. */
+    /** If the study has several directions: the trials on its Pareto front, or the first ones if they are many. */
     bestTrials: row.best_trials ?? [],
     best: row.best === undefined ? null : { ...row.best, params: paramsOf(row.best.params) },
   } as const;

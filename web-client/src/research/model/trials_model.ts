@@ -46,7 +46,7 @@ export function columnKey(column: Column): string {
   }
 }
 
-/** Returns one column for each parameter and each value that any trial has. */
+/** Returns the table's columns. Each parameter and each objective value that any trial has gets a column. */
 export function columnsOf(
   names: readonly string[],
   trials: readonly TrialRow[],

@@ -103,7 +103,7 @@ export interface Words {
     readonly bestMore: string;
     readonly noneBest: string;
     readonly noBest: Readonly<Record<NoBest, string>>;
-    /** Texts for a study that has paused itself: a heading, the last of `count` similar failures, how to continue. */
+    /** Texts for a study that has paused itself: a heading, the cause (`count` failures), and how to continue. */
     readonly stopped: string;
     readonly stoppedWhy: (trial: string, count: string) => string;
     readonly stoppedHow: string;
@@ -142,7 +142,7 @@ export interface Words {
     /** The label for back ends, and below it their names. */
     readonly backend: string;
     readonly backends: Readonly<Record<"none" | "auto" | "webgpu" | "cpu", string>>;
-    /** No connected device matches. `devices` is the number of devices, `missing` is what they lack. */
+    /** Says that no connected device matches. `devices` is the number of devices, `missing` is what they lack. */
     readonly unmatched: (devices: string, missing: string) => string;
     readonly missing: Readonly<
       Record<

@@ -17,7 +17,7 @@ export interface SelfTestWords {
   readonly verdict: {
     readonly looking: string;
     readonly good: string;
-    /** `reason` is a whole sentence. */
+    /** Says that this browser cannot take part. `reason` is a whole sentence. */
     readonly bad: (reason: string) => string;
   };
   readonly device: (deviceClass: string, engine: string) => string;
