@@ -101,8 +101,8 @@ interface PageThreads {
   readonly thread: string;
   readonly gpuThread: string;
   /**
-   * The URLs of two modules: the gpu thread's owner and the hooks. The function that runs in the page imports from
-   * them, because it cannot use this file's imports.
+   * The URLs of two modules: the one that owns the gpu thread, and the one with the test hooks. The function that runs
+   * in the page imports from them, because it cannot use this file's imports.
    */
   readonly owner: string;
   readonly hooks: string;

@@ -14,7 +14,7 @@ import type { ThreadData } from "./script_thread.ts";
 /** The longest time in which a gpu thread may finish its commands. Ctrl-C in this time ends the process at once. */
 const CLOSE_MS = 60_000;
 
-/** After the ring is closed, Dawn still rejects open promises in the next turns of its thread's event loop. */
+/** The pause after the ring is closed. In it, Dawn rejects the promises that are still open. */
 const SETTLE_MS = 200;
 
 export type Script = Omit<ThreadData, "interrupt" | "hasGpu">;
@@ -95,7 +95,7 @@ function startGpuThread(hooks: boolean): HookTarget {
   };
 }
 
-/** Returns the file of npm's package `webgpu`: ARRAYCORE_WEBGPU, or else the installed one. */
+/** Returns the file of npm's module `webgpu`: the one that ARRAYCORE_WEBGPU names, or else the installed one. */
 function dawnModule(): string {
   const named = process.env.ARRAYCORE_WEBGPU;
   if (named !== undefined && named !== "") return named;

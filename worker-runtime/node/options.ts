@@ -41,7 +41,7 @@ export interface Options {
   readonly baseline: boolean;
   /** Whether the script can import `_arraycore_hooks`, which tests use to make the device fail. */
   readonly hooks: boolean;
-  /** The absolute paths of folders that the script sees under the same paths. Modules are searched in them. */
+  /** The absolute paths of folders that the script sees under the same paths. It can import modules from them. */
   readonly mounts: readonly string[];
   readonly wheels: readonly string[];
   readonly kind: "file" | "module";

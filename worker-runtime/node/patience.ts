@@ -9,8 +9,8 @@ export const LIMIT_MS = 900_000;
 export const TEST_LIMIT_MS = 4 * LIMIT_MS;
 
 /**
- * Measures up to ten times, until one time is below `withinMs`. Returns the shortest time. On a busy machine, fast work
- * is fast at least once. Work that waits for a time-out is never fast.
+ * Calls `measure` up to ten times, until a measured time is below `withinMs`. Returns the shortest time. Even on a busy
+ * machine, fast work is fast at least once. Work that waits for a time-out is never fast.
  */
 export async function quickest(
   withinMs: number,

@@ -8,7 +8,7 @@ import { runInNode } from "./node_host.ts";
 import { type Options, PHONE, parseOptions, USAGE, UsageError } from "./options.ts";
 import { bytecodeFolder, testWheels } from "./places.ts";
 
-/** Matches the environment variables that reach the script. All others stay on this machine. */
+/** Matches the names of environment variables that the script gets. It gets no others. */
 const PASSED = /^(ARRAYCORE|HYPERFLOCK|PYTEST)_/;
 
 async function main(argv: readonly string[]): Promise<number> {

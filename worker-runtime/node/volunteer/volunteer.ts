@@ -3,7 +3,8 @@
 //
 //     echo '{"origin": "http://127.0.0.1:8780", "code": "..."}' | node volunteer.js
 //
-// It computes until its standard input ends. Then it releases its trial. It writes a line of JSON (Told) for each change.
+// It computes until its standard input ends. Then it releases its trial. It writes a line of JSON for each change of
+// its state.
 
 import { createInterface } from "node:readline";
 import { Agent } from "../../src/agent/agent.ts";
@@ -12,7 +13,7 @@ import type { TrialView, VolunteerState } from "../../src/page_contract/voluntee
 import { actAsBrowser, define } from "./browser_globals.ts";
 import { webWorkers } from "./web_worker.ts";
 
-/** The time in which the thread may release its trial. */
+/** The time for which a volunteer that ends may still release its trial. */
 const FAREWELL_MS = 3_000;
 
 interface Start {

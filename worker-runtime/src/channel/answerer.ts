@@ -23,8 +23,8 @@ export class Answerer implements AgentEnd {
   /** Answers the open request. Returns false if no caller waits for this sequence number any more. */
   answer(sequence: number, text: string): boolean {
     const { header, payload } = this.#block;
-    // The request is claimed before its payload is written. Then a caller that gives up at this moment cannot reuse the
-    // payload.
+    // The request is claimed before the answer is written. Otherwise a caller that gives up at this moment could make a
+    // new request while the space for answers is being written.
     if (Atomics.compareExchange(header, Word.request, sequence, -sequence) !== sequence)
       return false;
     const bytes = this.#encoder.encode(boundedAnswer(text));

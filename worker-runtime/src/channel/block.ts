@@ -8,8 +8,8 @@ const PAGE_BYTES = 64 * 1024;
 /** The indices of the header's words. */
 export const Word = {
   /**
-   * The sequence number of the open request; the negative number while the agent writes the answer; 0 without a request.
-   * Both threads write it by atomic exchange.
+   * The sequence number of the open request; its negative while the agent writes the answer; 0 without a request. Both
+   * threads write it by atomic exchange.
    */
   request: 0,
   /** The sequence number of the newest answer. The agent writes it and wakes the waiting thread. */

@@ -54,7 +54,7 @@ export class Caller {
         timeoutMs,
         this.#checkInterrupt,
       );
-      // If the agent is just writing an answer, this thread waits for it, because the agent uses the payload.
+      // If the agent has begun to write an answer, this thread waits until the answer is complete.
       if (answered || (!this.#withdraw(sequence) && this.#waitForWriting(sequence))) {
         return this.#read();
       }

@@ -78,7 +78,7 @@ export class PostedWindow {
     this.#limit = limit;
   }
 
-  /** Counts one point. Returns true if there is room, else a promise, which gives false if there is none in time. */
+  /** Counts one point. Returns true if there is room; otherwise a promise of true, or of false after the time limit. */
   admit(timeoutMs: number): true | Promise<boolean> {
     if (this.#hasRoom) {
       this.#sent += 1;

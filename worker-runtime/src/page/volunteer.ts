@@ -227,7 +227,7 @@ class AgentVolunteer implements Volunteer {
     this.#tell({ kind: "stop" });
     this.#leave();
     this.#setState({ phase });
-    // In the time until the agent is ended, it releases its trial and reports its end.
+    // Until this timer ends the agent's thread, the agent can release its trial and report its end.
     setTimeout(() => agent.terminate(), FAREWELL_MS);
   }
 

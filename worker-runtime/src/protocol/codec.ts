@@ -101,7 +101,7 @@ function isDeeperThan(frame: string, limit: number): boolean {
   return false;
 }
 
-// Returns whether all texts are valid. A frame is UTF-8, so only an escape can give a lone surrogate.
+// Returns whether all texts are valid Unicode. A frame is UTF-8, so only an escape can give a lone surrogate.
 function hasWellFormedText(value: unknown): boolean {
   if (typeof value === "string") return value.isWellFormed();
   if (typeof value !== "object" || value === null) return true;

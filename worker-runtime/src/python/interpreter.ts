@@ -100,11 +100,11 @@ function argumentsOf(
 async function loadCore(core: RuntimePiece, assets: Assets, output: Output): Promise<PyodideApi> {
   const base = new URL(core.base, self.location.origin).href;
   const wrapped = globalThis.fetch;
-  // Pyodide requests its files one after the other. They are being fetched already.
+  // Pyodide would fetch its files one after the other. Here it gets the responses of requests that were sent earlier.
   globalThis.fetch = (input, init) =>
     assets.take(input instanceof Request ? input.url : String(input)) ?? wrapped(input, init);
   try {
-    // The import starts before pyodide.mjs is loaded. Pyodide later imports the same address.
+    // This import starts before pyodide.mjs is loaded. Pyodide later imports the same URL and gets the same module.
     const engine = import(/* @vite-ignore */ `${base}pyodide.asm.mjs`);
     engine.catch(() => {});
     const module = (await import(/* @vite-ignore */ `${base}pyodide.mjs`)) as PyodideModule;

@@ -58,7 +58,7 @@ export class LockdownError extends Error {
   readonly code = "lockdown_failed";
 }
 
-/** Throws if something cannot be removed. No trial runs in that case. */
+/** Removes all names that are not on the lists. Throws if one cannot be removed; no trial runs in that case. */
 export function lockDown(scope: object, navigator: object): void {
   keepOnly(scope, new Set([...LANGUAGE, ...PLATFORM]));
   keepOnly(navigator, new Set(NAVIGATOR));

@@ -168,7 +168,7 @@ async function addArraycore(
   interpreter.addHostedPackage(archive, "_arraycore_host", arraycoreHost(loaded));
 }
 
-/** Returns null, or the reason why array-core cannot run here. Plain NumPy still can. */
+/** Adds array-core. Returns null, or the reason why it cannot run here; trials then get plain NumPy. */
 async function tryArraycore(
   interpreter: Interpreter,
   parts: ArraycoreParts,

@@ -1,5 +1,5 @@
-// Gets bundles and data by their hash, from the Cache API or else from the server. Each read is hashed again. The cache has a
-// limit; the least recently used blob is removed first. Runs on the agent thread.
+// Gets bundles and data by their hash, from the Cache API or else from the server. The hash is verified at each read.
+// The cache has a size limit; the least recently used blob is removed first. Runs on the agent thread.
 
 import { Backoff } from "../../base/backoff.ts";
 import { sha256Hex } from "../../base/hex.ts";

@@ -9,7 +9,7 @@ import type { Checkpoint } from "../../protocol/index.ts";
 import type { UploadHead } from "../machine/upload_head.ts";
 import { refusalOf } from "./api.ts";
 
-/** The time limit for all tries of one upload. Python waits longer than this. */
+/** The time limit for all tries of one upload. Python's own limit (UPLOAD_MS) is longer. */
 export const ALL_TRIES_MS = 280_000;
 const TRY_MS = 120_000;
 const FIRST_PAUSE_MS = 500;
@@ -42,7 +42,7 @@ export class Transfers {
     this.#options = options;
   }
 
-  /** Returns the answer for Python: true if the server stored it, false if it did not, or the server's refusal. */
+  /** Uploads and returns the answer for Python: true if the server stored the bytes, false, or its refusal. */
   async upload(saved: Saved, signal: AbortSignal): Promise<string> {
     const url = addressOf(saved, await sha256Hex(saved.bytes));
     const { now, pause, random } = this.#options;

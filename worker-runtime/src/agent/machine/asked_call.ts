@@ -43,7 +43,7 @@ export function argumentsOf(payload: string): unknown {
   }
 }
 
-/** Returns the argument's step; an empty object without a valid one. The server then uses the newest point. */
+/** Returns the step among the arguments. Without a valid step, the server uses the step of the newest point. */
 function stepOf(args: unknown): { step?: number } {
   if (typeof args !== "object" || args === null || !("step" in args)) return {};
   const step = Number(args.step);

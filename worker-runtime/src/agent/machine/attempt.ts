@@ -51,7 +51,7 @@ interface SentReport {
 
 interface OpenCall {
   readonly message: ClientMessages["call"];
-  /** The number of the call in the call channel. */
+  /** The sequence number of the call in the call channel. */
   readonly sequence: number;
 }
 
@@ -113,7 +113,7 @@ export class Attempt {
     return this.#call;
   }
 
-  /** The number of the upload in the call channel; null if no upload runs. */
+  /** The sequence number of the upload in the call channel; null if no upload runs. */
   get upload(): number | null {
     return this.#upload;
   }
@@ -252,7 +252,7 @@ export class Attempt {
 
   /**
    * Returns all messages without an acknowledgement, in order with the result last, and the lines that were not sent
-   * yet. It is for a new connection, or after a long silence.
+   * yet. They are sent on a new connection, and again after a long silence.
    */
   takeUnacknowledged(now: number): Outgoing[] {
     const last = this.#result ?? this.#call?.message;

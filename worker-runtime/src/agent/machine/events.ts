@@ -22,7 +22,7 @@ export type AgentEvent =
   | { readonly kind: "hidden" }
   | { readonly kind: "visible" }
   | { readonly kind: "stop" }
-  // An event of the clock: the time `nextDeadline` has come.
+  // An event of the clock: the time that `nextDeadline` returned has come.
   | { readonly kind: "tick" }
   // POST /api/join.
   | { readonly kind: "joined"; readonly device: Device }

@@ -39,7 +39,7 @@ export class Link {
     return this.#state === "welcomed";
   }
 
-  /** The number of failed connections in a row, and the time of the next try (null: now, or none). */
+  /** The number of failed connections in a row, and the time of the next try; null if none is planned for later. */
   get retries(): { readonly failures: number; readonly retryAt: number | null } {
     return { failures: this.#backoff.failures, retryAt: this.#retryAt };
   }

@@ -109,7 +109,7 @@ export class Machine {
     return this.#link.retries;
   }
 
-  /** The bytes of the files that the attempt needs. */
+  /** The number of bytes of the attempt's files: those that are loaded, and all. */
   get assets(): { readonly loaded: number; readonly total: number } {
     return this.#assets;
   }
@@ -388,7 +388,7 @@ export class Machine {
         break;
       case "result_ack":
         this.#work.onResultAck(message, now);
-        // A hidden page has stayed connected only for this acknowledgement.
+        // A hidden page stayed connected only for this acknowledgement, so it disconnects now.
         if (this.#lingerUntil !== null && this.#work.attempt === null) {
           this.#disconnect(CLOSE_CLEAN);
         }

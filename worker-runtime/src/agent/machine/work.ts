@@ -392,7 +392,8 @@ export class Work {
     if (attempt.resends < RESEND_LIMIT) {
       for (const message of attempt.takeAgain(now)) this.#send(message);
     } else {
-      // The server is connected but has not acknowledged several tries. Another device may have more success.
+      // The connection works, but the server did not acknowledge messages that were sent several times. Another device
+      // may have more success.
       this.release("cannot_run", now);
       this.ask(now);
     }

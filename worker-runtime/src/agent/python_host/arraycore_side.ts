@@ -45,7 +45,7 @@ export class ArraycoreSide {
     return parts.fetched;
   }
 
-  /** Receives a message of the python thread to the gpu thread. */
+  /** Passes a message of the python thread on to the gpu thread. */
   receive(message: ToGpuThread): void {
     const { spawnGpu, log } = this.#options;
     if (message.kind === "open") this.#owner ??= new GpuThreadOwner(spawnGpu, log);

@@ -23,7 +23,7 @@ const SLACK_MS = 5_000;
 const TIMINGS = 32;
 /** The most progress messages that may arrive at once after the agent was busy. */
 const EARLY_PROGRESS = 8;
-/** The most rings that an attempt may open. */
+/** The most rings (queues of GPU commands) that an attempt may open. */
 const MOST_RINGS = 64;
 const MOST_WAKES_PER_SECOND = 5_000;
 const WAKES_AHEAD = 1_000;

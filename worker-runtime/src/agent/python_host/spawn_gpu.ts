@@ -1,5 +1,5 @@
 // Starts a gpu thread as a worker of the calling agent thread. The gpu thread communicates with the python thread
-// through array-core's shared memory. Only messages that open and wake the gpu thread pass through its owner.
+// through array-core's shared memory. Only the few messages of gpu_messages.ts pass through its owner.
 
 import type { FromGpuThread } from "../../gpu/thread/gpu_messages.ts";
 import type { GpuWorker, GpuWorkerEvents } from "../../gpu/thread/gpu_owner.ts";

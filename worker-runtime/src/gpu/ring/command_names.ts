@@ -8,7 +8,7 @@ const OPCODE_NAMES: ReadonlyMap<number, string> = new Map(
   Object.entries(Opcode).map(([name, number]) => [number, name]),
 );
 
-/** The smallest number of words of each command, including the first word. */
+/** The shortest length that each command can have, in words, including its first word. */
 export const LEAST_WORDS: ReadonlyMap<number, number> = new Map([
   [Opcode.pad, 1],
   [Opcode.createBuffer, 5],

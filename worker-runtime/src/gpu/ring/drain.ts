@@ -52,7 +52,7 @@ const LONGEST_ASK_MS = 100;
  * notice a loss of the device.
  */
 const BLOCK_MS = 20;
-/** The longest sleep. */
+/** The longest time in ms for which the drain sleeps. */
 const SLEEP_MS = 10_000;
 /** The longest time in ms for which a call of the device may block: for a large upload, or if its queue is full. */
 const BUSY_SILENCE_MS = 8_000;
@@ -65,7 +65,7 @@ const COMPILE_SILENCE_MS = 60_000;
 const ASK_RESTING_MS = 2;
 const LONGEST_REST_MS = 2_000;
 
-/** Returns how long a device rests, in ms, after a time of work. */
+/** Returns how long a device rests after `busyMs` of work, in ms, so that it works only for `share` of the time. */
 export function restMs(busyMs: number, share: number): number {
   return Math.min(LONGEST_REST_MS, busyMs * (1 / share - 1));
 }
@@ -141,7 +141,8 @@ export class Drain {
     this.#position = this.#control.load(Word.consumed);
     this.#control.store(Word.sleeps, 0);
     this.#lost = isSecond || !(await this.#openDevice());
-    // Opening may have blocked this thread for long. The progress shows waiting issuers that the thread still works.
+    // Opening the device may have blocked this thread for long. So the counter `progress` shows waiting issuers that
+    // the thread still works.
     this.#control.add(Word.progress, 1);
     this.#promiseNews();
     this.#control.store(Word.state, this.#lost ? State.lost : State.running);
@@ -181,7 +182,7 @@ export class Drain {
     control.add(Word.progress, 1);
   }
 
-  /** Wakes the thread. For engines in which the issuer cannot wake it by the word. */
+  /** Wakes the thread, in engines where the issuer cannot wake it by `Atomics.notify`. */
   wake(): void {
     this.#wake?.();
   }

@@ -80,8 +80,8 @@ export interface Counters {
 }
 
 /**
- * Methods throw a CommandError for a command that is refused. The command then has no effect. If a method returns a
- * promise, wait for it before the next command.
+ * Executes the ring's commands on a device. A method throws a CommandError if it refuses a command, which then has no
+ * effect. If a method returns a promise, wait for it before the next command.
  */
 export interface Executor {
   readonly capabilities: Capabilities;

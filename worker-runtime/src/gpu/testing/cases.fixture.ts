@@ -58,7 +58,7 @@ export function makeStepper(ring: RingWriter): void {
   ring.createBuffer(1, 256, "counter");
 }
 
-/** Returns the word after `count` steps with the values `value(i)`. */
+/** Returns words[0] after `count` dispatches of STEP, of which dispatch i has the value `value(i)`. */
 export function stepped(count: number, value: (i: number) => number, start = 0): number {
   let word = start;
   for (let i = 0; i < count; i += 1) word = (Math.imul(word, 3) + value(i)) >>> 0;

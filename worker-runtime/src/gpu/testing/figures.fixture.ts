@@ -11,8 +11,8 @@ const ROUNDS = 5;
 
 export interface Figures {
   /**
-   * The time from the first dispatch to the end of the fence, in microseconds for each of 20,000 empty kernels; the median
-   * of all rounds.
+   * The time from the first dispatch to the end of the fence, divided by the number of empty kernels (20,000), in
+   * microseconds; the median of all rounds.
    */
   readonly dispatch_us: number;
   readonly hand_dispatch_us: number;

@@ -16,7 +16,7 @@ export type GpuHook =
   | { readonly kind: "stall"; readonly ms: number }
   /** For `ms` milliseconds the thread does not answer. */
   | { readonly kind: "hang"; readonly ms: number }
-  /** Fills `times` with the microseconds of copies and readbacks of 4 bytes on the library's device, without the ring. */
+  /** Fills `times` with the durations, in us, of readbacks of 4 bytes from array-core's device without the ring. */
   | { readonly kind: "read_by_hand"; readonly times: Float64Array };
 
 export interface HookMessage {

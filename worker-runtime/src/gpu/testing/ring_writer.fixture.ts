@@ -263,7 +263,7 @@ export class RingWriter {
       if (now > deadline) throw new RingError("timed_out");
       if (now - movedAt > (this.load(Word.silenceMs) || this.silenceMs))
         throw new RingError("executor_gone");
-      // Most answers arrive faster than a thread can fall asleep, so it polls first.
+      // Most answers arrive faster than a thread can fall asleep, so this thread polls first.
       for (let i = 0; i < SPINS && this.load(Word.signal) === seen; i += 1);
       Atomics.wait(this.#control, Word.signal, seen | 0, SLICE_MS);
     }

@@ -1,4 +1,5 @@
-// Tests the owner of a gpu thread if the thread ends, fails, or is requested again. The threads are fakes.
+// Tests how the owner of a gpu thread reacts when the thread ends or fails, or when the ring requests another thread.
+// The threads are fakes.
 
 import { expect, test } from "vitest";
 import { INTERRUPT_REVOKE, State, Word } from "../ring/layout.ts";

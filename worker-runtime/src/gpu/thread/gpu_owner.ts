@@ -28,8 +28,8 @@ export class GpuThreadOwner {
   /** The newest ring that the thread serves. */
   #ring: Open | undefined;
   /**
-   * The number of rings that the thread was given and has not ended. If a ring is closed and another is opened, the end
-   * of the first is reported late.
+   * The number of rings that were given to the thread and whose end it has not reported. It may be 2 for a moment,
+   * because a new ring can be opened before the end of a closed one is reported.
    */
   #given = 0;
   #replacing = Promise.resolve();
@@ -42,7 +42,7 @@ export class GpuThreadOwner {
     this.#begin();
   }
 
-  /** Receives a message of the python thread to the gpu thread. */
+  /** Passes a message of the python thread on to the gpu thread. */
   receive(message: ToGpuThread): void {
     switch (message.kind) {
       case "open":

@@ -17,7 +17,7 @@ declare global {
   var hyperflockDawn: GPU | undefined;
 }
 
-/** Dawn rounds a device's clock to about 65 us, so that web pages cannot measure secrets. Node runs no web pages. */
+/** Switches off Dawn's rounding of the clock to about 65 us. The rounding is for web pages, and Node runs none. */
 const EXACT_CLOCK = "disable-dawn-features=timestamp_quantization";
 
 /** Chromium's software Vulkan, for machines without a graphics card. */

@@ -1,6 +1,6 @@
-// Records when each dispatch ran, by the device's clock. The pass of each dispatch writes the times of its begin and
-// its end. When a batch ends, its times are copied to a buffer, and passed on as records of TRACE_WORDS words. Used by
-// the WebGPU executor, on its thread.
+// Records when each dispatch ran, by the device's clock. The pass of each dispatch writes the times at which it began
+// and ended. When a batch ends, its times are copied to a buffer, and passed on as records of TRACE_WORDS words. Used
+// by the WebGPU executor, on its thread.
 
 import { TRACE_WORDS } from "../ring/layout.ts";
 
@@ -60,7 +60,7 @@ export class DispatchTimes {
     return (this.#batch.length / 2) * TIME_BYTES;
   }
 
-  /** Copies the batch's times. Returns the function that gets them when they arrive. REQUIRES: no pass is open. */
+  /** Copies the batch's times. Call the returned function with them when they arrive. REQUIRES: no pass is open. */
   resolve(encoder: GPUCommandEncoder, staging: GPUBuffer): (data: Uint8Array) => void {
     const batch = this.#batch;
     const first = this.#taken - batch.length / 2;

@@ -8,7 +8,7 @@ type Export = (...numbers: unknown[]) => unknown;
 
 /**
  * Returns the guarded exports. If a call throws `cause`, that call and every later one throw `ended(cause)`. `tell` is
- * called once.
+ * called when the first call throws.
  */
 export function guarded<T extends object>(
   exports: T,

@@ -84,7 +84,7 @@ export interface ArraycoreModule {
   readonly memory: WebAssembly.Memory;
 }
 
-/** The functions of other threads that array-core needs. */
+/** The functions by which array-core reaches the gpu thread and notices an interrupt. */
 export interface ModuleHost {
   /** Sends the gpu thread the address of the ring's control block. Returns false without a gpu thread. */
   attach(memory: WebAssembly.Memory, controlAddress: number): boolean;

@@ -18,7 +18,7 @@ export interface ScriptJob {
   readonly folder: string;
   /** The folder where Python stores compiled modules. A later run uses them if their sources are the same. */
   readonly bytecode: string;
-  /** Folders in which modules are searched, after the script's own folder. */
+  /** Folders from which the script can import modules. Its own folder is searched first. */
   readonly path: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   /** The number of threads that compute on the CPU, including this one. */
@@ -136,8 +136,8 @@ export interface ArraycoreOptions {
 }
 
 /**
- * Registers array-core as the module that the package `arraycore` imports. Returns a function that closes it and its gpu
- * thread.
+ * Registers array-core as the module that the package `arraycore` imports. Returns a function that closes array-core
+ * and ends its gpu thread.
  */
 export async function connectArraycore(
   pyodide: ScriptPyodide,

@@ -143,7 +143,7 @@ function write(output: string, stream: 1 | 2, bytes: Uint8Array): void {
   request.send(new Uint8Array(bytes));
 }
 
-/** Finds the files below some folders that are new or have another time or size. */
+/** Finds the files below some folders that are new, or whose time or size has changed, since this object was made. */
 class Changes {
   readonly #list: () => Map<string, string>;
   readonly #before: Map<string, string>;
