@@ -86,7 +86,7 @@ step_npm() {
 step_deploy_test() { run_pytest deploy/tests; }
 
 # Builds this system's wheel with the server and everything that it serves, the pure wheel for all other systems, and
-# Chainer's wheel, which the extra of this name needs.
+# Chainer's wheel, which the package's extra `chainer` needs.
 step_wheels() {
   rm -f build/wheel/hyperflock-* build/wheel/chainer-*
   python3 deploy/chainer_wheel.py --cache build/cache --out build/wheel

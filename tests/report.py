@@ -2,9 +2,10 @@
 
 Each report is ``{"name", "machine", "figures": [{"name", "value", "unit", "op": ">=" | "<=",
 "goal", "peer"}]}``; ``op``, ``goal`` and ``peer`` may be missing or null. ``peer`` is ``{"name",
-"value"}``: what another system or a physical limit reached in the same run. The ratio is our value
-divided by the peer's. A figure may say ``when`` it was measured. A figure without a value has an
-``error``, which counts as a missed goal, or a ``note`` that this machine cannot measure it.
+"value"}``: what another system reached in the same run, or what a physical limit allows. The ratio
+is our value divided by the peer's. A figure may say ``when`` it was measured. A figure without a
+value has an ``error``, which counts as a missed goal, or a ``note`` that this machine cannot
+measure it.
 
 Usage: ``report.py FOLDER [--json]``. The exit code is 1 if a goal is missed.
 """

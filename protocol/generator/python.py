@@ -71,8 +71,8 @@ class _Writer:
         return "\n".join(lines) + "\n"
 
     def classes(self, struct: Struct) -> list[str]:
-        """Return the names of a struct's classes: one for each case, or its own name if it has
-        none.
+        """Return the names of a struct's classes: one for each case. A struct without cases has
+        one class, which has the struct's name.
         """
         return list(struct.cases.values()) or [struct.name]
 

@@ -55,7 +55,7 @@ def peak_mb() -> float:
 
 
 def read(console: str, wanted: int) -> dict[str, float]:
-    """Read the study as a process does that has just opened it, and return the times."""
+    """Open the study in this new process, read it twice, and return the times."""
     before_mb = peak_mb()
     storage = hyperflock.optuna.Storage(hyperflock.Client(console, os.environ[TOKEN]))
     study = optuna.load_study(study_name=NAME, storage=storage)

@@ -58,7 +58,7 @@ def work(
     ready: Barrier,
     ends: Synchronized[float],
 ) -> None:
-    """Run one worker's share of the trials, and record the time at which the last worker ends."""
+    """Run one worker's trials. ``ends`` then has the latest end of all workers so far."""
     end_with_parent()
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     study = optuna.load_study(

@@ -175,7 +175,7 @@ def javascript_text(trial: Any) -> float:
 
 
 def images_and_fonts(trial: Any) -> float:
-    """Use what draws and may load data: fonts, images, canvases, decoders, the graphics device."""
+    """Use drawing interfaces that may load data: fonts, images, canvases, decoders, the GPU."""
     import js
 
     sink = trial.params["sink"]
@@ -270,7 +270,7 @@ def own_origin(trial: Any) -> float:
 
 
 def messages(trial: Any) -> float:
-    """Send messages to other threads and pages, past the agent."""
+    """Send messages to other threads and pages without the agent."""
     import js
 
     def broadcast() -> Any:

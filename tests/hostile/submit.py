@@ -2,7 +2,8 @@
 
 ``--list`` prints the table. Otherwise each line of standard input is ``{"attempt": name}`` or
 ``{"neighbour": x, "backend": name}``, with ``params`` and ``limit_s``. The answer, also a line of
-JSON, says how the study's only trial ended, and for a neighbour which value is right.
+JSON, says how the study's only trial ended. For a neighbour (a trial that runs after an attack) it
+also has the right value.
 """
 
 from __future__ import annotations

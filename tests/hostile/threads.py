@@ -27,7 +27,7 @@ def workers(trial: Any) -> float:
 
 
 def worklets(trial: Any) -> float:
-    """Start other places that run scripts: worklets, frames, rendering threads."""
+    """Open other contexts that run scripts: worklets, audio, frames, windows, realms."""
     import js
 
     return each_refused(

@@ -6,7 +6,7 @@ import pytest
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Print the 99th percentiles during each attack over those before it."""
+    """Print the 99th percentiles during each attack, divided by those before the attack."""
     rows = [
         (report.nodeid.rpartition("[")[2].rstrip("]"), dict(report.user_properties))
         for report in terminalreporter.getreports("passed")

@@ -1,4 +1,4 @@
-"""Attacks by connections: too many, too slow, or not what they should be."""
+"""Attacks by connections: too many, too slow, or with malformed requests."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from ground import Ground, Origin
 from patience import LIMIT_S
 
-# Far more than the server's option allows, far less than this process may open.
+# Many more connections than the server's option allows, but fewer than this process may open.
 _MANY = 200
 
 
 def more_than_one_address_may_have(ground: Ground) -> Iterator[str]:
-    """Open many connections and keep them. The neighbour's are open already."""
+    """Open many connections and keep them. The neighbour has opened its connections before."""
     for _ in range(_MANY):
         opened = ground.connect("compute")
         opened.setblocking(False)
@@ -45,7 +45,7 @@ def one_byte_at_a_time(ground: Ground) -> Iterator[str]:
 
 
 def silent_websockets(ground: Ground) -> Iterator[str]:
-    """Open WebSockets and never say who this is."""
+    """Open WebSockets and never send `hello`."""
     for _ in range(20):
         opened = ground.connect("compute")
         opened.sendall(_upgrade("/ws/worker"))
@@ -55,7 +55,7 @@ def silent_websockets(ground: Ground) -> Iterator[str]:
 
 
 def two_lengths(ground: Ground) -> Iterator[str]:
-    """Send a request that two readers could end at different places."""
+    """Send a request with two lengths, whose end two parsers could find at different places."""
     head = (
         "POST /api/join HTTP/1.1\r\nHost: a\r\nContent-Length: 4\r\nContent-Length: 40\r\n\r\n{}{}"
     )
@@ -63,7 +63,7 @@ def two_lengths(ground: Ground) -> Iterator[str]:
 
 
 def chunked_body(ground: Ground) -> Iterator[str]:
-    """Send a body whose size is not announced, alone and next to a length."""
+    """Send a body in chunks, so that its size is not announced."""
     chunks = "Transfer-Encoding: chunked\r\n\r\n4\r\n{}{}\r\n0\r\n\r\n"
     yield code_of(sent(ground, f"POST /api/join HTTP/1.1\r\nHost: a\r\n{chunks}".encode()))
 

@@ -65,7 +65,7 @@ def binary(ground: Ground) -> Iterator[str]:
 
 
 def unknown_types(ground: Ground) -> Iterator[str]:
-    """Send messages of an administrator's, a researcher's and nobody's kind."""
+    """Send messages of types that only the server sends, or that do not exist."""
     with Wire(ground) as wire:
         for kind in ("lease", "revoke", "admin", "\u202eready"):
             wire.send({"type": kind})
@@ -81,7 +81,7 @@ def results_for_other_attempts(ground: Ground) -> Iterator[str]:
 
 
 def infinite_values(ground: Ground) -> Iterator[str]:
-    """Send numbers that are not finite, as the value of an own trial."""
+    """Send numbers that are not finite, as the value of a trial that is leased to this device."""
     ground.study()
     with Wire(ground) as wire:
         attempt = wire.lease()["attempt"]

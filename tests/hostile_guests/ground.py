@@ -128,7 +128,7 @@ class Ground:
         return self.server.compute if at == "compute" else self.server.console
 
     def device(self, link: str = "") -> Device:
-        """Return a new device by the attacker's join link or another one, with an open session."""
+        """Return a new device that has joined by ``link``, or else by the attacker's join link."""
         return self._closed_last.enter_context(
             Device.join(self.server.compute, link or self.attacker.link)
         )

@@ -25,7 +25,7 @@ from patience import LIMIT_S
 _EMPTY_ZIP = b"PK\x05\x06" + bytes(18)
 # A trial's computing time. Without it the device would finish thousands of trials a second.
 _TRIAL_S = 0.003
-# The researcher and the administrator look after each so many trials.
+# The number of trials between two requests of the researcher and of the administrator.
 _LOOK_EVERY = 5
 _pool = urllib3.PoolManager(timeout=LIMIT_S, retries=False)
 

@@ -50,7 +50,7 @@ def other_methods(ground: Ground) -> Iterator[str]:
 
 
 def numbers_out_of_range(ground: Ground) -> Iterator[str]:
-    """Page with numbers that are no counts."""
+    """Ask for pages of a listing with invalid cursors and limits."""
     study = ground.study()
     for query in ("after=-1", "after=9223372036854775808", "limit=x", "limit=-5", "after=1e3"):
         path = f"/api/studies/{study}/trials?{query}"
@@ -74,7 +74,7 @@ def bytes_over_quota(ground: Ground) -> Iterator[str]:
 
 
 def study_of_too_many_points(ground: Ground) -> Iterator[str]:
-    """Submit a grid of more points than a number can count."""
+    """Submit a grid of more points than a 64-bit integer can count."""
     ground.blob(b"PK\x05\x06" + bytes(18))
     body = ground.spec(space=[{"name": f"x{i}", "values": list(range(1000))} for i in range(40)])
     yield ground.http("POST", "/api/studies", body, token=ground.attacker.token).code

@@ -1,4 +1,4 @@
-"""Starts `neighbour.py` and keeps what it tells."""
+"""Starts `neighbour.py` and stores what it prints."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ class Watched:
     results : dict
         The value of each finished trial, by number.
     times : dict
-        Milliseconds of ``cycle``, ``study`` and ``admin``, in order; `quiet` tells how many of them
-        are from before the attack.
+        Milliseconds of ``cycle``, ``study`` and ``admin``, in order. The first ones are from before
+        the attack.
     """
 
     def __init__(self, server: Server, token: str, link: str, admin: str) -> None:

@@ -114,7 +114,7 @@ class Family:
                 signal.signal(number, handler)
 
     def _end(self, number: signal.Signals) -> None:
-        """Signal each descendant once, until none runs or END_S have passed."""
+        """Signal each descendant once, also new ones, until none runs or END_S have passed."""
         end = time.monotonic() + END_S
         signalled: set[int] = set()
         while left := set(descendants(os.getpid())):

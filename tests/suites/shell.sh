@@ -4,7 +4,7 @@
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 export ROOT
 export PATH="$ROOT/build/venv/bin:$PATH"
-# Paths below ROOT count as relative, so two clones share their compiled files.
+# For ccache, paths below ROOT count as relative, so two clones share their compiled files.
 export CCACHE_DIR="${CCACHE_DIR:-$ROOT/build/cache/ccache}" CCACHE_MAXSIZE="${CCACHE_MAXSIZE:-2G}"
 export CCACHE_BASEDIR="$ROOT" CCACHE_NOHASHDIR=1
 # ccache's manual requires these settings if headers are precompiled.

@@ -44,7 +44,7 @@ class Tools:
     python : str
         Interpreter whose ``pip`` is called.
     node : str
-        Node.js binary; ``npm`` is searched next to it, then on ``PATH``.
+        Node.js binary; ``npm`` is looked up next to it, then on ``PATH``.
     cache : Path
         Folder that keeps verified files between runs.
     local : Path or None
@@ -165,7 +165,7 @@ def from_folder(_: Mapping[str, Any], file: str, into: Path, tools: Tools) -> No
 
 
 def from_url(source: Mapping[str, Any], file: str, into: Path, _: Tools) -> None:
-    # There is only one try, because another source follows, and machines that cannot reach this one
+    # There is only one try, because another source follows. Machines that cannot reach this source
     # must not wait.
     try:
         with urllib.request.urlopen(source["url"], timeout=source["timeout_s"]) as answer:

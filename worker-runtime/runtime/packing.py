@@ -173,8 +173,8 @@ def compile_job(piece: Mapping[str, Any], source: Path, target: Path) -> dict[st
     """Return the job of `compile_archives` for one piece."""
     options: dict[str, Any]
     if piece["pack"] == "pyodide":
-        # Most of the standard library never runs. It stays as sources, which need half the wire
-        # bytes of compiled files.
+        # Most of the standard library never runs. It stays as sources, which need half as many
+        # bytes on the wire as compiled files.
         lines = (HERE / "stdlib_hot.txt").read_text().splitlines()
         hot = [line for line in lines if line and not line.startswith("#")]
         options = {"root": STDLIB_ROOT, "exclude": [], "only": hot, "docstrings": []}

@@ -1,4 +1,4 @@
-"""Two objectives at once, Binh and Korn's functions (1997), and the trials that no other beats."""
+"""Two objectives at once, Binh and Korn's functions (1997), and the trials on the Pareto front."""
 
 import hyperflock
 import optuna

@@ -304,7 +304,7 @@ def test_what_an_objective_may_not_be(objective: Any, sentence: str, refused: Re
     assert refused(objective) == sentence
 
 
-# ---- what only the researcher's machine has
+# ---- functions that only the researcher's machine has
 
 NOT_IN_TRIAL = (
     "calls {}, which only the researcher's machine has; call it below "

@@ -17,7 +17,7 @@ from patience import LIMIT_S
 
 @pytest.fixture
 def desk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Simulate a machine with a desktop; return the only folder in which programs are searched."""
+    """Simulate a machine with a desktop; return the only folder that is on ``PATH``."""
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("DISPLAY", ":0")
     monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)

@@ -31,7 +31,7 @@ ERROR = Failure("user_error", "objective_raised", "KeyError: 'rate'", "")
 
 
 class Receiver:
-    """An address that keeps what is posted to it. It answers with ``status``."""
+    """A web server that stores what is posted to it. It answers with ``status``."""
 
     def __init__(self) -> None:
         self.posts: list[tuple[dict[str, str], bytes]] = []

@@ -233,7 +233,8 @@ def test_missing_parts_are_told_with_what_brings_them(
     with pytest.raises(HyperflockError, match="web folder is not here") as pages:
         _parts.find_parts(str(binary), None, None)
     assert {e.value.code for e in (none, wrong, pages)} == {"server_not_found"}
-    # The files are first found in the layout of an image, by PATH, and then in that of a checkout.
+    # First the server is on PATH, in the layout of a container image. Then there is also a build in
+    # the checkout, which is used instead.
     for name in ("web", "runtime"):
         (tmp_path / "deep" / "er" / "share" / "hyperflock" / name).mkdir(parents=True)
     monkeypatch.setenv("PATH", str(binary.parent))

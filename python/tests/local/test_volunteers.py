@@ -38,8 +38,8 @@ def _program(path: Path, text: str) -> Path:
 
 @pytest.fixture
 def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Simulate a machine without a browser and without Node; return the only folder in which
-    programs are searched.
+    """Simulate a machine without a browser and without Node; return the only folder that is on
+    ``PATH``.
     """
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setattr(_engines, "_NODE_WHEEL", "no_module_of_this_name")

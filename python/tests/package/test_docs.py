@@ -100,7 +100,7 @@ def test_index_names_every_page_and_the_reference_every_name() -> None:
     trees = re.findall(r"^```{toctree}\n((?:.+\n)*)\n((?:.+\n)*)```$", index, re.MULTILINE)
     listed = [line for _, lines in trees for line in lines.split()]
     assert sorted(f"{name}.md" for name in [*listed, "index"]) == PAGES
-    # The page also has a link to each page, for people who read the Markdown file itself.
+    # The index also has a link to each page, for people who read the Markdown file itself.
     assert {*re.findall(r"\]\(([^)#]+)\)", index)} == {f"{name}.md" for name in listed}
     reference = (DOCS / "reference" / "python.md").read_text("utf-8")
     said = {line.split()[-1].rpartition(".")[2] for line in reference.splitlines() if ":: " in line}

@@ -22,7 +22,7 @@ def write_idx(path: Path, array: np.ndarray[Any, Any]) -> None:
 
 
 def paths(version: str, *more: Path) -> str:
-    """Return a ``PYTHONPATH`` that contains this version of Chainer."""
+    """Return a ``PYTHONPATH`` with ``more``, the project's packages and this Chainer version."""
     cache = ROOT / "build" / "cache"
     wheel = cache / "wheels" / f"chainer-{version}-py3-none-any.whl"
     six = cache / "downloads" / "six-1.17.0-py2.py3-none-any.whl"

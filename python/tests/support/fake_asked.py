@@ -390,7 +390,7 @@ class AskedStudy:
         return [{**row, "points": self.trials[row["trial"]].points} for row in rows]
 
     def study_fields(self) -> dict[str, Any]:
-        """Return the fields that the row of an ask-and-tell study has and a grid's has not."""
+        """Return the fields of an ask-and-tell study's row that a grid's row does not have."""
         assert isinstance(self.spec.directions, list)
         return {
             "kind": "asked",

@@ -67,8 +67,8 @@ def _meets(row: dict[str, Any]) -> bool:
 
 
 def _front(rows: list[dict[str, Any]], directions: list[str]) -> dict[str, Any]:
-    """Return the row's field ``best_trials``: the trials that no other one beats. Without such
-    trials, return an empty dict.
+    """Return the row's field ``best_trials``: the trials on the Pareto front. Without trials,
+    return an empty dict.
     """
     signs = [-1 if one == "maximize" else 1 for one in directions]
     losses = {r["trial"]: [s * v for s, v in zip(signs, r["values"], strict=True)] for r in rows}

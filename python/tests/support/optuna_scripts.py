@@ -41,7 +41,7 @@ def run(script: Path) -> optuna.Study:
 
 
 def plainly(study: optuna.Study, objective: Any, n_trials: int, client: object) -> None:
-    """Replaces `hyperflock.optuna.optimize`: optimize in this process, without a device."""
+    """Optimize in this process, without a device. Replaces `hyperflock.optuna.optimize`."""
     study.optimize(objective, n_trials=n_trials)
 
 

@@ -3,9 +3,9 @@
     page = Page(path)
     Session(module, command, studies=lambda: [7, 9]).run(page)
 
-A comment above a block says what a reader of the page does not see: ``<!-- not run: REASON -->``
-omits the block, ``<!-- file: NAME -->`` writes it to a file instead, and ``<!-- first CODE -->``
-runs the code before it.
+A comment above a block, which readers of the page do not see, changes what happens to the block:
+``<!-- not run: REASON -->`` omits the block, ``<!-- file: NAME -->`` writes it to a file instead,
+and ``<!-- first CODE -->`` runs CODE before the block.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ class Session:
             assert self._command(arguments) == 0, f"line {block.line + offset}: {typed}"
 
     def _numbered(self, place: int) -> int:
-        """Return the number of the study that a page calls ``place``, counted from 1."""
+        """Return the real number of the page's study ``place``. A page counts its own from 1."""
         own = sorted(set(self._studies()) - self._before)
         assert place <= len(own), f"the page has begun the studies {own} and speaks of its {place}."
         return own[place - 1]

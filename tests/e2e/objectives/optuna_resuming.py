@@ -1,4 +1,4 @@
-"""Runs two trials of an Optuna study with the same values. The second one stops half-way until it
+"""Runs two trials of an Optuna study with the same values. The second one waits half-way until it
 is killed.
 
 They use array-core's CPU back end. It prints both trials' results as one line of JSON.

@@ -1,4 +1,4 @@
-"""Submits a trial of eight steps that stops half-way until another device resumes it.
+"""Submits a trial of eight steps. It waits half-way until another device resumes it.
 
 It prints the study's id and ends at once.
 """

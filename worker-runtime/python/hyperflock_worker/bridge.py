@@ -71,8 +71,8 @@ class WorkerHost:
     def _call(self, method: str, payload: dict[str, Any]) -> Any:
         """Call the server and wait for the answer's value.
 
-        A call that was not answered in time is repeated: a sampler may need minutes, and the server
-        gives the same answer to all calls about a name.
+        A call that was not answered in time is repeated, because a sampler may need minutes. All
+        ``suggest`` calls for one parameter get the same answer.
         """
         tries = CALL_TRIES
         while True:

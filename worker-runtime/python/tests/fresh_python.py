@@ -50,7 +50,7 @@ def scratch_folder() -> Path:
 
 @functools.cache
 def unpacked(wheel: Path) -> str:
-    """Unpack a wheel and return its folder, because Python caches compiled modules only there."""
+    """Unpack a wheel and return the folder. Python caches compiled modules only for folders."""
     folder = scratch_folder() / wheel.stem
     with zipfile.ZipFile(wheel) as archive:
         archive.extractall(folder)

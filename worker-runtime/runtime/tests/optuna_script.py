@@ -1,5 +1,5 @@
-"""A script like those of Optuna's tutorials. A browser must have all names that it imports at its
-top.
+"""A script like those of Optuna's tutorials. All names that it imports at its top must exist in a
+browser.
 """
 
 import optuna

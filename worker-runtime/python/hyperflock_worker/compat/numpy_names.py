@@ -1,4 +1,4 @@
-"""Sets names that NumPy 1.24 and NumPy 2 removed as attributes of ``numpy`` again.
+"""Restores the attributes of ``numpy`` that NumPy 1.24 and NumPy 2 removed.
 
 Chainer needs ``sctypes`` (7.8.1, ``functions.array.as_strided``) and ``float`` (7.8.1,
 ``functions.array.resize_images``). Objectives that were written for NumPy 1 use the others. A name

@@ -1,4 +1,4 @@
-"""The configuration that every file imports, with dots as in yacs and OmegaConf."""
+"""The configuration that every file imports. Its keys are attributes, as in yacs and OmegaConf."""
 
 
 class Node(dict):

@@ -1,7 +1,7 @@
 """Computes convolutions, transposed convolutions and gradients without unfolded copies of the data.
 
 Chainer unfolds the data (``im2col``), multiplies, and folds gradients back. The methods that do so
-are replaced. Before it calls them, Chainer has checked types and kept its inputs. With
+are replaced. Before Chainer calls these methods, it checks types and stores its inputs. With
 ``cover_all`` the last window reaches further beyond the data, which equals more padding at the end.
 """
 
