@@ -13,8 +13,9 @@ _ABOUT_OPERATIONS = (
     "an array returns its id, and one that only does something returns 0. The kinds of words are:"
 )
 _ABOUT_FUNCTIONS = (
-    "The functions of operations that are written by hand; the other operations are one expression "
-    "in the table. arraycore/operations.h says what each one does. Python's thread only."
+    "Declares the functions of operations that are written by hand. Every other operation is one "
+    "expression in operations.toml. arraycore/operations.h says what each one does. Python's "
+    "thread only."
 )
 _ABOUT_DECODERS = (
     "Decodes the words of each operation, checks them, looks up its arrays, and calls what "

@@ -208,8 +208,8 @@ bool share_a_byte(const Array& a, const Array& b) {
   return false;
 }
 
-// Checks the assignment target[...] = source: the broadcast source has as many elements as the
-// target, and collapse() still pairs the same elements.
+// Checks the views of an assignment target[...] = source. The source is broadcast to as many
+// elements as the target has, and collapse() keeps the pairs of elements.
 void check_assignment(const Array& target, const Array& source) {
   const auto from = broadcast_for_assignment(source.view, target.view.shape);
   if (!from.ok()) return;

@@ -167,12 +167,13 @@ def phones(server: Server, count: int) -> Iterator[subprocess.Popen[str]]:
 
 
 def run_ours(given: argparse.Namespace, seed: int, sampler: str, *options: str) -> dict[str, Any]:
-    """Run one study on a Hyperflock server of its own, and check that the server has all of it.
+    """Run one study on a Hyperflock server of its own, and check the counts in its database.
 
     Raises
     ------
     FailedError
-        The phones did not start, a program failed, or counts differ.
+        The emulated phones did not start, a program failed, or the counts differ from those of
+        the study's own program or of the phones.
     """
     folder = given.state / "ours"
     shutil.rmtree(folder, ignore_errors=True)

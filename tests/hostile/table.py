@@ -41,7 +41,8 @@ class Attempt:
     short : bool
         Whether `./run test` runs it too.
     backend : str or None
-        The back end that the study asks for. The next trial then computes on it, too.
+        The back end that the study asks for. After each attempt, another study's trial checks
+        that nothing was left behind; it asks for the same back end.
     """
 
     objective: Callable[[Any], Any]

@@ -33,7 +33,7 @@ def failed_tests(reports: Path) -> list[str]:
 
 
 def line_of(case: ElementTree.Element, problem: ElementTree.Element) -> str:
-    """Return the line of one failed case."""
+    """Return one line of text about a failed case: its name and its message."""
     message = (problem.get("message") or problem.text or "").strip().partition("\n")[0]
     name = f"{case.get('classname', '')}::{case.get('name', '')}"
     line = f"{name}: {message}" if message else name

@@ -54,8 +54,8 @@ AC_EXPORT(ac_error_message) const char* ac_error_message(void);
 AC_EXPORT(ac_allocate) void* ac_allocate(size_t bytes);
 AC_EXPORT(ac_deallocate) void ac_deallocate(void* address);
 
-// Makes a new C-ordered array and returns its id. `dtype` is a number of dtype.h. `data` has the
-// elements in C order, or is 0 for zeros.
+// Makes a new C-ordered array and returns its id. `dtype` is the dtype's number in dtype/dtype.h.
+// `data` has the elements in C order, or is 0 for zeros.
 AC_EXPORT(ac_create)
 int32_t ac_create(int32_t dtype, int32_t ndim, const int64_t* shape, const void* data);
 

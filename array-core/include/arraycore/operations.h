@@ -14,8 +14,8 @@
 //   float64: a double (two words)
 //   dtype: the number of a dtype
 //   dtype?: the number of a dtype plus 1, or 0 for none
-//   known_dtype: the number of a dtype; the number after the last one stands for 32 bits of a raw
-// kernel's uniforms
+//   known_dtype: the number of a dtype; the number after the last dtype's stands for 32 bits of a
+// raw kernel's uniforms
 //   dims: a count, then as many 64-bit integers (two words each), at most 32
 //   dims?: 0 for none; or 1, a count and as many 64-bit integers
 //   int64s...: 64-bit integers, to the end of the words
@@ -46,9 +46,10 @@
 // given, where kind is 0 for an integer, 1 for a slice, 2 for newaxis and 3 for an ellipsis. Then
 // follow an integer's position, or a slice's start (if `given` has bit 1), stop (bit 2) and step
 // (bit 4), two words each
-//   key...: items of a key, to the end of the words: each is an item of an index, or a KeyHead and
-// the id of an array. After the id, `positions` has the extents of the mask (dims), `flat` and
-// `flat_checked` have the number of axes, and `outside` has an integer out of bounds (two words)
+//   key...: items of a key, to the end of the words. Each is an item of an index, or a KeyHead and
+// the id of an array. After the id follow, for `positions`, the extents of the mask (dims); for
+// `flat` and `flat_checked`, the number of axes; for `outside`, the integer that is out of bounds
+// (two words)
 //   convolution: stride, padding before, padding after, dilation (dims each), groups (two words),
 // and the extents of the spatial axes of a gradient (dims; none for the forward form)
 //   pooling: window, stride, padding before, padding after, and for a gradient the extents of the
@@ -217,8 +218,8 @@ enum ac_operation {
 
   // ---- reductions
 
-  // Reduces an array along the given axes, or all. Returns the result's id, or 0 if it was written
-  // to `out`.
+  // Reduces an array along the given axes, or along all axes if none are given. Returns the
+  // result's id, or 0 if it was written to `out`.
   // Words: reducer (reducer); x (array); dtype (dtype?); keep_dims (flag); axes (dims?); out
   // (array?); where (mask?); ddof (float64); initial (scalar?).
   // Errors: type, "where_dtype", "no_loop"; value, "axis_out_of_bounds".
@@ -327,8 +328,8 @@ enum ac_operation {
   // Errors: those of `conv`.
   AC_CALL_DENSE = 121,
 
-  // Normalizes each channel by its own statistics. The running ones, if both are given, are
-  // updated.
+  // Normalizes each channel by its own statistics. The running statistics are updated if both are
+  // given.
   // Words: x (array); gamma (array); beta (array); running_mean (array?); running_var (array?);
   // axes (dims); eps (float64); decay (float64).
   // Returns the id of y; mean and inv_std are further results.
@@ -382,8 +383,9 @@ enum ac_operation {
   // Returns the number of the command at which the last comparison failed.
   AC_CALL_CAPTURE_BLAME = 175,
 
-  // Builds a capture from the recordings, which are dropped. For each scalar that differs, `values`
-  // has the index of the play's value that replaces it. Returns the capture's number.
+  // Builds a capture from the recordings, which are dropped. `values` has a number for each scalar
+  // that differs: the index, among the values given to a play, of the value that replaces the
+  // scalar. Returns the capture's number.
   // Words: values (uint32s...).
   AC_CALL_CAPTURE_BUILD = 176,
 

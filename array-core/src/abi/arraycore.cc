@@ -44,8 +44,8 @@ std::int32_t fail(Error error) {
 std::int32_t answer(Result<ArrayId> result) { return result ? *result : fail(result.error()); }
 std::int32_t answer(const Status& status) { return status ? 0 : fail(status.error()); }
 
-// Counts a crossing and returns the open library. Returns nullptr and stores an error if it is
-// closed.
+// Counts a call from Python and returns the open library. Returns nullptr and stores an error if
+// the library is closed.
 Context* enter() {
   Context* const context = library().context.get();
   if (context == nullptr) {

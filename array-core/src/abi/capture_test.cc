@@ -59,7 +59,8 @@ struct Library {
     step();
     ASSERT_TRUE(captures().end());
   }
-  // Records both steps and compares them. Returns the code of compare()'s error, or "".
+  // Records the two steps and compares the recordings. Returns the code of compare()'s error, or
+  // "".
   std::string compared(const Step& first, const Step& second) {
     record(first);
     record(second);

@@ -286,7 +286,7 @@ TEST_F(FusionTest, TurnedOffEverythingThatWaitsIsLaunched) {
   EXPECT_EQ(read(z), (std::vector<float>{3, 5, 7}));
 }
 
-// ---- through ids: arrays that Python frees
+// ---- arrays that Python holds by ids, and frees
 
 struct FusionContextTest : testing::Test {
   FusionContextTest() : context(make_cpu_backend(), nullptr, arrays, std::nullopt) {

@@ -20,8 +20,8 @@ namespace {
 
 using Fields = std::vector<std::string>;
 
-// Splits a profile into lines and their fields. The first field of a line is its kind. Returns the
-// other fields of all lines of each kind.
+// Splits a profile into lines, and each line into fields. The first field of a line is its kind.
+// The result has, for each kind, the other fields of each of its lines.
 std::map<std::string, std::vector<Fields>> told(const std::string& text) {
   std::map<std::string, std::vector<Fields>> lines;
   std::istringstream all(text);

@@ -169,8 +169,8 @@ class Backend {
   // Between begin_trace() and end_trace() the device records when each kernel runs, and runs one
   // kernel at a time. Both calls wait for earlier launches. take_trace() waits too, and returns the
   // records since its last call. position() returns where the next command will be in the ring.
-  // trace_is_full() returns whether the commands since a position may have used all memory for
-  // times. On the CPU all these calls do nothing.
+  // trace_is_full() returns whether the commands since a position may have filled the memory for
+  // recorded times. On the CPU all these calls do nothing.
   virtual Status begin_trace() { return Done{}; }
   virtual Status end_trace() { return Done{}; }
   virtual Result<DeviceTrace> take_trace() { return DeviceTrace{}; }

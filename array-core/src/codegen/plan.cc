@@ -27,7 +27,7 @@ constexpr std::int64_t kBusyScan = 512;
 // dispatch of a divided row costs time.
 constexpr std::int64_t kLaneUnits = 8;
 constexpr std::int64_t kSomeBlocks = 64;
-// A longer row of a scan is divided if there are few rows.
+// The rows of a scan are divided only if they are longer than this and there are few of them.
 constexpr std::int64_t kSplitScan = 8192;
 
 Error refused(const Kernel& kernel, const std::string& what) {

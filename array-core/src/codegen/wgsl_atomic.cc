@@ -19,7 +19,8 @@ bool is_used(const ir::Kernel& kernel, Id expr) {
          });
 }
 
-// Returns WGSL for the new bits, computed from the value `v` (and `w`) and the bits `old`.
+// Returns WGSL for the element's new bits, given its old bits `old` and the update's value `v`. In
+// a compare-and-exchange, the new value is `w`.
 std::string updated(Op op, DType dtype) {
   if (op == Op::atomic_exchange) return to_bits(dtype, "v");
   if (op == Op::atomic_compare_exchange) return to_bits(dtype, "w");

@@ -46,8 +46,8 @@ std::string Generator::reduction_bodies() {
   return text + run_post();
 }
 
-// Each accumulator's combining expression becomes a function. Its arguments are two Totals with all
-// values before the step.
+// Writes a function for the combining expression of each accumulator. All these functions get the
+// same two Totals, so each of them reads the values from before the combination.
 std::string Generator::combine_function() {
   const auto& values = k_.reduction->values;
   std::string text;

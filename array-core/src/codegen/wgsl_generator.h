@@ -122,7 +122,7 @@ class Generator final : public Environment {
 
   // ---- entry points of reductions (wgsl_reduction.cc)
   //
-  // Returns code that adds the units first, first + stride, ... of row `row` to `total`.
+  // Returns code that adds the units `first`, `first + stride`, ... of row `row` to `total`.
   std::string strided_total(const std::string& first, const std::string& stride);
   // Returns code that combines the totals of the lanes that share a row. Only the first `valid`
   // totals count. The result replaces the total of the row's first lane.

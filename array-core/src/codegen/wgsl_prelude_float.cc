@@ -39,7 +39,7 @@ constexpr std::string_view kFloatHelpers[] = {
     R"(fn ac_greater_equal(a: f32, b: f32) -> bool { return (a >= b) & ac_ordered(a, b); })",
     // Returns x so that a compiler must treat it as a stored value: no contraction, reassociation
     // or folding across this function. The bits of x are combined with the mantissa bits of
-    // infinity, which is read from a uniform. They are 0, but no compiler knows that.
+    // infinity, which are 0. No compiler knows that, because infinity is read from a uniform.
     R"(fn ac_stored(x: f32) -> f32 {
   return bitcast<f32>(bitcast<u32>(x) | (u.w[0].y & 0x007fffffu));
 })",

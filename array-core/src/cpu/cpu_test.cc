@@ -79,7 +79,7 @@ TEST(Blocks, SumsFloatsLikeNumPysPairwise) {
   float y = 0;
   ASSERT_TRUE(program.run({{1 << 20}, 1, {argument(x), ir::Argument::array(&y, View{})}}).ok());
   EXPECT_NEAR(y, 0.1f * (1 << 20), 0.1f * (1 << 20) * 1e-6);
-  // The sums down the columns of a matrix are as exact.
+  // The sum of each column of a matrix is as exact as the sum above.
   std::vector<float> columns(32);
   const View matrix{{1 << 15, 32}, {128, 4}, 0};
   ASSERT_TRUE(
@@ -96,7 +96,8 @@ TEST(Blocks, ReducesNothingToTheIdentity) {
   EXPECT_EQ(y, 0);
 }
 
-// If all lanes have one positive divisor and no lane is negative, the loop multiplies to divide.
+// If all divisors are the same positive number and no dividend is negative, the loop multiplies
+// instead of dividing.
 TEST(Blocks, DividesIntegersExactly) {
   constexpr std::int32_t kMost = std::numeric_limits<std::int32_t>::max();
   std::vector<std::int32_t> x;
@@ -128,7 +129,7 @@ TEST(Blocks, DividesIntegersExactly) {
   }
 }
 
-// The second block must not see the values that the first block left in `sometimes`.
+// The second block of lanes must not see what the first block left in the local `sometimes`.
 TEST(Blocks, LocalsAreZeroWhereAnElementReadsThemFirst) {
   Builder k("locals");
   const auto y = k.out("y", DType::int32);

@@ -7,7 +7,8 @@
 
 namespace arraycore::cpu {
 
-// Returns a loop for divide, remainder, floor_divide and modulo of int32, otherwise nullptr.
+// Returns the loop of divide, remainder, floor_divide or modulo for int32; nullptr for any other
+// operation or dtype.
 Loop division_of(ir::Op op, DType operand);
 
 }  // namespace arraycore::cpu

@@ -113,8 +113,8 @@ void runs(const lower::Walk& walk, std::size_t operand, std::int64_t first, int 
   const std::int64_t rest = divide(line, extent);
   std::int64_t offset = rest * strides[last];
   int lanes = static_cast<int>(std::min<std::int64_t>(n, extent - rest));
-  // The coordinates on the outer axes give the first line of the block. Each further line is one
-  // step after the line before.
+  // `places` begins with the outer coordinates of the block's first run of lanes. Each further run
+  // is one step after the run before.
   std::array<std::int64_t, kMaxDims> places;  // NOLINT(*-member-init): those of the walk's axes
   for (int axis = last - 1; axis >= 0; --axis) {
     std::int64_t& place = places[static_cast<std::size_t>(axis)];

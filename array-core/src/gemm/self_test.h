@@ -19,7 +19,8 @@ struct SelfTest {
   std::vector<float> b;
   std::vector<float> want;  // the expected content of the result's memory
 
-  // Compares the result exactly. With stages, whose functions may round, it allows a small error.
+  // Compares the result exactly. If the product has a prologue or an epilogue, it allows a small
+  // error, because their functions may round.
   bool accepts(const std::vector<float>& got) const;
 };
 

@@ -13,7 +13,7 @@ constexpr std::uint32_t kLargestBuffer = 1U << 30;
 
 std::string number(std::uint64_t value) { return std::to_string(value); }
 
-// Returns the smallest number of operands of a command.
+// Returns the smallest number of operands that a command with this opcode can have.
 std::uint32_t least_operands(Opcode opcode) {
   switch (opcode) {
     case Opcode::pad:

@@ -264,9 +264,9 @@ Status Fusion::wait(const KernelCall& call) {
   return Done{};
 }
 
-// Launches calls that cannot wait: launches into existing memory, with several results, or with raw
-// parameters. If such a launch reads a group's results element by element, the group's operations
-// become part of it.
+// Launches a call that cannot wait: for example, one that writes to existing memory, has several
+// results, or has a raw parameter. The groups that it reads element by element become part of its
+// launch if possible, and are flushed otherwise.
 Status Fusion::launch_with_groups(const KernelCall& call) {
   const ir::Kernel& kernel = launcher_.kernel(call.kernel);
   for (std::size_t i = 0; i < call.operands.size(); ++i) {

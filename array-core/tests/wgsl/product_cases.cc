@@ -93,8 +93,8 @@ void add_windows(CaseWriter& writer) {
     }
 }
 
-// Returns the kernel of a prologue x * factor + shift. The epilogue is max(0, sum + bias). Both are
-// exact.
+// The stages of the tested products: the prologue computes x * factor + shift, and the epilogue
+// computes max(0, sum + bias). Both are exact for small integers.
 ir::Kernel scale_and_shift() {
   ir::Builder builder("scale_and_shift");
   const ir::ParamRef x = builder.in("x", DType::float32);

@@ -40,7 +40,7 @@ async function main() {
     progress: () => {},
   });
   python.runPython("from hyperflock_worker import compat, runner; compat.install()");
-  // Imports the modules of a trial without Optuna. Modules that are imported later belong to Optuna.
+  // A trial without Optuna needs these modules too. So the time that is measured next is Optuna's alone.
   python.runPython("import chainer");
   const started = performance.now();
   python.runPython("import hyperflock._trial.optuna_trial");

@@ -113,7 +113,7 @@ export const unionBy = <const Key extends string, const Options extends v.Varian
   options: Options,
 ) => v.variant(key, options, missing);
 
-// Returns the code of an issue about the field `key`: the field is missing, or it has an unknown value.
+// Returns the error code for an issue of valibot about the field `key`, which is missing or has an unknown value.
 function missing(issue: v.BaseIssue<unknown>): ParseCode {
   return issue.received === "undefined" ? "missing_field" : kind;
 }

@@ -275,7 +275,7 @@ def isrealobj(x: Any) -> bool:
     return not iscomplexobj(x)
 
 
-# ---- parts, and functions of one number
+# ---- real and imaginary parts, angle, sinc
 
 
 def real(val: Any) -> ndarray:

@@ -229,8 +229,8 @@ def reduce(
     ddof: float,
     initial: Sequence[int],
 ) -> int:
-    """Reduce an array along the given axes, or all. Return the result's id, or 0 if it was
-    written to ``out``.
+    """Reduce an array along the given axes, or along all axes if none are given. Return the
+    result's id, or 0 if it was written to ``out``.
     """
     return call(
         opcodes.REDUCE,
@@ -392,8 +392,8 @@ def batch_norm(
     eps: float,
     decay: float,
 ) -> tuple[int, int, int]:
-    """Normalize each channel by its own statistics. The running ones, if both are given, are
-    updated.
+    """Normalize each channel by its own statistics. The running statistics are updated if both
+    are given.
     """
     return (
         call(
@@ -495,9 +495,9 @@ def capture_blame() -> int:
 
 
 def capture_build(values: Iterable[int]) -> int:
-    """Build a capture from the recordings, which are dropped. For each scalar that differs,
-    ``values`` has the index of the play's value that replaces it. Return the capture's
-    number.
+    """Build a capture from the recordings, which are dropped. ``values`` has a number for each
+    scalar that differs: the index, among the values given to a play, of the value that
+    replaces the scalar. Return the capture's number.
     """
     return call(opcodes.CAPTURE_BUILD, *values)
 

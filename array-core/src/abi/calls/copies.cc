@@ -28,7 +28,7 @@ std::vector<std::int64_t> axes_by_stride(const View& view) {
   return axes;
 }
 
-// Returns the axes in which a copy is stored, from the slowest to the fastest.
+// Returns the order of the axes in a copy's memory, from the slowest to the fastest.
 std::vector<std::int64_t> axes_of_copy(const Array& array, Order order) {
   const std::size_t size = size_of(array.dtype);
   const bool c = is_c_contiguous(array.view, size);

@@ -24,7 +24,8 @@ Error other_kind() {
 
 Arguments read_arguments(Words& words) {
   Arguments read;
-  // Each argument has at least two words, so a wrong count cannot reserve too much memory.
+  // Each argument takes at least two words. A count that the words left cannot hold is refused, so
+  // a wrong count reserves little memory.
   const auto count =
       static_cast<std::size_t>(words.below(static_cast<std::int32_t>(words.left() / 2) + 1));
   read.values.resize(count);

@@ -12,8 +12,8 @@ namespace arraycore::calls {
 
 namespace {
 
-// Converts all arrays to the common dtype of the first two. Of the pointers, only the first two
-// must not be null.
+// Converts all arrays to the common dtype of the first two. The first two pointers must not be
+// null; the others may be.
 template <std::size_t count>
 class Converted {
  public:

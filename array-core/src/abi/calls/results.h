@@ -1,5 +1,4 @@
-// Turns an operation's result into the number that ac_call returns. Python's thread
-// only.
+// Turns an operation's result into the number that ac_call returns. Python's thread only.
 #pragma once
 
 #include <cstdint>

@@ -127,8 +127,8 @@ Result<std::int32_t> ufunc(Context& context, ops::UFuncId number, std::optional<
   return run(context, call);
 }
 
-// Returns the error bound of a loop in the operation table, as the bits of a float. Tests and
-// documents check results against it.
+// Returns the error bound of the ufunc's loop for these operands, as the bits of a float. Tests
+// compare results with this bound.
 Result<std::int32_t> tolerance(Context&, ops::UFuncId number, bool on_gpu, bool floor,
                                const OperandDTypes& operands) {
   const ops::UFunc& ufunc = ops::table()[static_cast<std::size_t>(number)];

@@ -18,9 +18,9 @@ using gemm::Grid;
 using gemm::Matrix;
 using gemm::Problem;
 
-// The kernel that adds the parts of a divided sum has at most this many workgroups, which a large
-// device runs at once, because each mostly waits for memory. A result that does not need more
-// workgroups gets one invocation for each element.
+// For each result, the kernel that adds up the parts of divided sums gets at most this many
+// workgroups. A large device runs them all at once, because they mostly wait for memory. If fewer
+// are enough, each element of the result has an invocation of its own.
 constexpr std::uint32_t kJoinGroups = 4096;
 
 std::uint32_t words_of(std::int64_t value) { return static_cast<std::uint32_t>(value); }

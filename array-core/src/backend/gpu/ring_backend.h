@@ -94,7 +94,7 @@ class RingBackend final : public Backend, private BufferSource, private ring::Op
   const codegen::Limits& limits() const { return limits_; }
 
  private:
-  // The WGSL of a kernel for one plan, and the pipelines of its stages.
+  // The WGSL of a kernel for one codegen::Plan, and a pipeline for each of its stages.
   struct Program {
     std::string key;
     codegen::Plan plan;
@@ -179,7 +179,8 @@ class RingBackend final : public Backend, private BufferSource, private ring::Op
   ring::BufferId buffers_ = 0;
   ring::PipelineId pipelines_ = 0;
   std::uint32_t tag_ = 0;  // of the launch that is being made
-  // The number of bytes of the staging block that are in use or may still be used.
+  // The number of bytes at the start of the staging block that commands use, or may still use after
+  // a wait that failed.
   std::size_t staged_ = 0;
   // The usable size of the staging block. During a trace it is smaller, because the executor writes
   // times to its end.

@@ -96,7 +96,7 @@ class DirectForward {
   static ReadRange read_range(const gemm::WindowAxis& axis) {
     return {axis.columns, axis.terms, axis.term_step, axis.origin, axis.extent};
   }
-  // Returns the number of panels for all columns, with those in the gaps between rows.
+  // Returns the number of panels for all columns, including those in the gaps between rows.
   std::int64_t panels() const {
     const std::int64_t flat = (y_.columns - 1) * planes_.row() + x_.columns;
     return (flat + kColumns<T> - 1) / kColumns<T>;

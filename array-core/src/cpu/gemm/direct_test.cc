@@ -1,5 +1,6 @@
 // Compares convolutions without unfolding with three plain loops. The windows cross every edge, run
-// in both directions, are dilated, and have one or two axes; no block divides the images evenly.
+// in both directions, are dilated, and have one or two axes. Most images do not consist of
+// whole blocks.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -78,8 +78,8 @@ void rows_by_vector(std::int64_t rows, std::int64_t depth, const T* matrix, std:
   }
 }
 
-// Computes the same sums for a matrix whose columns are consecutive: all rows of a block take one
-// column at a time.
+// Computes the same sums for a matrix whose columns are consecutive in memory. The sums of a block
+// of rows stay in registers while the columns are added one after the other.
 template <typename T>
 void columns_by_vector(std::int64_t rows, std::int64_t depth, const T* matrix,
                        std::int64_t depth_stride, const T* vector, T* out,

@@ -13,8 +13,8 @@
 namespace arraycore::cpu {
 namespace {
 
-// Returns a 3 x 3 convolution of 24 channels to 20, over 5 images of 30 x 32; or, unless `forward`,
-// the gradient of its weights. It has small integers, whose sums are exact in any order.
+// Returns the problem of a 3 x 3 convolution from 24 channels to 20, over 5 images of 30 x 32; or,
+// unless `forward`, of the gradient of its weights.
 gemm::Problem convolution(bool forward) {
   constexpr std::int64_t kImages = 5, kChannels = 24, kResults = 20, kHeight = 30, kWidth = 32;
   constexpr std::int64_t kPlane = kHeight * kWidth;

@@ -94,8 +94,8 @@ class Winograd {
       5 << 20;  // bytes of weights of the output channels of a pass
   static constexpr std::int64_t kMostPanels = 16;
 
-  // The distance from one product's panel to the next. It is a cache line more than needed, because
-  // 16 streams at distances of a power of two would evict each other.
+  // The distance between the panels of two successive products. It is a cache line more than
+  // needed, because 16 streams at distances of a power of two would evict each other.
   std::int64_t v_step() const { return channels_ * kColumns<float> + 16; }
   std::int64_t u_step() const { return channels_ * kRows + 16; }
   std::int64_t weights_size() const { return row_panels_of_pass_ * kProducts * u_step(); }

@@ -19,7 +19,7 @@
 
 namespace arraycore::capture {
 
-// The state that the taped back ends of one launcher share.
+// The state that all TapedBackends of one launcher share.
 struct Recorder {
   Tape* tape = nullptr;    // of the step that is being recorded
   Tape* newest = nullptr;  // the last tape, which must learn when its storages are freed

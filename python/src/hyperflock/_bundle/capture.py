@@ -475,7 +475,7 @@ class Capture:
                 home.lines.append(f"import {inner} as _hf_module_{inner.replace('.', '_')}")
 
     def _bind_later(self) -> None:
-        """Bind the names in `_later`, whose classes are defined now."""
+        """Bind the names in `_later`; the classes that they need are written by now."""
         while self._later:
             name, chains, namespace, home, site = self._later.pop(0)
             try:

@@ -515,19 +515,19 @@ class AsyncStudy(StudyView):
     async def to_pandas(self, *, series: bool = False) -> pandas.DataFrame:
         """Return the finished trials as a table with one row per trial, by number.
 
-        With ``series`` it is the table of what they logged instead. It has one row per trial and
-        step, with the columns ``number``, ``step`` (int64) and one for each series (float64; NaN
-        without a value).
-
         The columns are ``number`` (int64), ``state``, ``value`` (float64; NaN without one),
-        ``value_1`` ... if the objective returned several, ``seed``, ``run_s``, ``load_s``,
-        ``attempts``, ``device``, ``device_class``, ``engine``, ``backend``, ``adapter``,
-        ``started_at`` and ``finished_at`` (UTC), ``error_code``, ``error``, ``params_<name>``,
-        ``summary_<name>`` (float64) and ``user_attrs_<name>``. A parameter's dtype depends on its
-        values in the study's space, and a user attribute's dtype on its values. Values of one type
-        give bool, int64, float64 or str; int and float together give float64. If None is among
-        them, the dtype is the nullable one. All other mixtures give object, and so do texts with
-        pandas 2.
+        ``code_version`` (int64) if the study has several versions of its code, ``value_1`` ... if
+        the objective returned several values, ``seed``, ``run_s``, ``load_s``, ``attempts``,
+        ``device``, ``device_class``, ``engine``, ``backend``, ``adapter``, ``started_at`` and
+        ``finished_at`` (UTC), ``error_code``, ``error``, ``params_<name>``, ``summary_<name>``
+        (float64) and ``user_attrs_<name>``. A parameter's dtype depends on its values in the
+        study's space, and a user attribute's dtype on its values: bool, int64, float64 or str for
+        values of one type, float64 for int and float. If there is a None too, bool becomes boolean
+        and int64 becomes Int64. Other mixtures, integers beyond 64 bits, and str with pandas 2
+        give object.
+
+        With ``series`` the table has what the trials logged instead, one row per trial and step.
+        Its columns are ``number``, ``step`` (int64) and the series (float64; NaN for no value).
 
         Raises
         ------
