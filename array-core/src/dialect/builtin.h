@@ -12,7 +12,8 @@ namespace arraycore::dialect {
 
 struct Builtin {
   enum class Rule : std::uint8_t {
-    // Operands and result are floating. Integer operands are converted to the type of literals.
+    // Operands and result are floating. Integer operands are converted to the type that floating
+    // literals have.
     floating,
     number,     // floating or complex
     test,       // floating or complex -> bool

@@ -61,8 +61,8 @@ void Lowering::statement(StatementId id) {
       simple(ir::StmtKind::leave);
       break;
     case StatementKind::next:
-      // Outside of loops `continue` ends the element, because CuPy puts the operation into a loop
-      // over the elements.
+      // Outside of loops `continue` ends the work on the element, because CuPy puts the operation
+      // into a loop over the elements.
       if (state_.context.loops > 0)
         simple(ir::StmtKind::next);
       else

@@ -39,7 +39,7 @@ struct Token {
   }
 };
 
-// Returns whether the token is a name, and one of the words.
+// Returns whether the token is a name that is among `words`.
 template <std::size_t N>
 bool among(const std::array<std::string_view, N>& words, const Token& token) {
   return token.kind == TokenKind::name &&

@@ -17,8 +17,8 @@ constexpr DType integer_of(bool with_sign, std::size_t size) {
   return DType::float64;  // only for signed integers of 16 bytes, for which NumPy takes float64
 }
 
-// Returns the narrowest floating dtype that holds every value of an integer dtype (for 64 bits,
-// nearly).
+// Returns the narrowest floating dtype that holds every value of an integer dtype. For 64-bit
+// integers it is float64, which rounds large values.
 constexpr DType floating_for(DType d) {
   if (d == DType::boolean || size_of(d) == 1) return DType::float16;
   return size_of(d) == 2 ? DType::float32 : DType::float64;
@@ -104,8 +104,9 @@ class Classes {
     ids_[size_++] = c;
   }
 
-  // Moves the class of the highest rank to the front, removes the classes that this one includes,
-  // and returns the result of the last pair.
+  // Compares classes in pairs, as NumPy does, until the class of the highest rank is the first one.
+  // Removes a class if its pair with a class of higher rank gives the latter. Returns the answer()
+  // for the last pair, which is the first two classes.
   ClassId reduce(std::size_t length) {
     ClassId result = kNone;
     for (std::size_t low = 0; low < length / 2; ++low) {

@@ -82,8 +82,8 @@ struct Segment {
   std::vector<Id> places;  // Param, one for each array
 };
 
-// Adds code that finds the element's segment by bisection and sets the locals `places` to those of
-// the segment. Returns the root block of the tree of comparisons.
+// Adds code that finds the element's segment by bisection and copies the segment's places to the
+// locals `places`. Returns the root block of the tree of comparisons.
 Id find_segment(Writer& w, const std::vector<Segment>& segments, const std::vector<Id>& places,
                 std::size_t first, std::size_t last) {
   if (last - first == 1) {

@@ -8,7 +8,8 @@ namespace arraycore::gemm {
 
 namespace {
 
-// The number of workgroups that keep a large device busy, and the limits for a division of the sum.
+// The number of workgroups that keep a large device busy, and the limits for dividing the sum of a
+// product into parts.
 constexpr std::int64_t kEnoughTiles = 200;
 constexpr std::int64_t kFewTiles = 64;
 constexpr std::int64_t kSplitTiles = 128;
@@ -27,15 +28,17 @@ constexpr std::int64_t kMostLongSplits = 256;
 constexpr Tile kWindowTile{64, 64, 16, 8, 4};
 constexpr std::int64_t kWindowTiles = 512;
 constexpr std::int64_t kWindowDepth = 256;
-// A sum with fewer terms is not worth the second dispatch, which adds the parts.
+// The smallest number of terms for which a convolution's sum is worth dividing, although a second
+// dispatch must then add the parts.
 constexpr std::int64_t kShortWindowSum = 1280;
-// A row with fewer terms does not keep 32 invocations busy.
+// The smallest number of terms of a row that keeps 32 invocations busy.
 constexpr std::int64_t kShortRow = 32;
 // The numbers of elements of a result vector that a workgroup computes, if 32 neighbouring
 // invocations share a row and if they do not.
 constexpr std::int64_t kRowsOfGroup = 4;
 constexpr std::int64_t kLinesOfGroup = 32;
-// A convolution with fewer rows in the result leaves most of a block idle.
+// If the result of a convolution has fewer rows than this, tiles are not used, because most of a
+// tile would be idle.
 constexpr std::int64_t kFewRows = 2;
 // A result with at least this many tiles is worth a prefetch. In tiles of 128 x 128, a result of
 // 4096 x 4096 has so many.
@@ -171,7 +174,8 @@ void split(Choice& choice, const Problem& problem, std::int64_t tiles_there, std
       step);
 }
 
-// Divides a long sum into as many parts as tile_of() assumed, or into fewer that are enough.
+// Divides the sum into as many parts as tile_of() assumed, or into fewer if fewer give enough
+// workgroups.
 void split_tiles(Choice& choice, const Problem& problem) {
   const Tile& tile = choice.variant.tile;
   if (problem.window && tile == kWindowTile) {

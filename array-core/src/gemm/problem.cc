@@ -83,7 +83,7 @@ Problem problem_of(DType dtype, const View& a, const View& b, const View& out) {
   problem.m = a.shape[a.ndim() - 2];
   problem.k = a.shape[a.ndim() - 1];
   problem.n = b.shape[b.ndim() - 1];
-  // The batch axes may be walked in any order, so they are sorted by the result's memory.
+  // The batch axes may be walked in any order, so they are sorted by their strides in the result.
   std::array<View, 3> batches{batch_of(out), batch_of(a), batch_of(b)};
   collapse(batches, AxisOrder::any);
   problem.batch = batches[0].shape;

@@ -106,7 +106,8 @@ SelfTest test_of_matrices(const Variant& variant) {
   SelfTest test;
   Problem& problem = test.problem;
   const bool vectors = variant.a == Load::terms4 || variant.b == Load::terms4;
-  // The sizes exceed one workgroup's block, and the terms exceed those of one step.
+  // The result is larger than the block of one workgroup, and a sum has more terms than one step
+  // takes.
   problem.m = 35;
   problem.n = variant.store4 ? 36 : 35;
   problem.k = vectors ? 12 : 11;

@@ -39,7 +39,7 @@ struct Tile {
   std::uint8_t block_columns = 4;  // multiples of 4
   bool operator==(const Tile&) const = default;
 
-  // Returns the invocations of a workgroup. The number is a multiple of `depth`, so that along
+  // Returns the number of invocations of a workgroup. It is a multiple of `depth`, so that along
   // terms an invocation always fetches the same term of a tile.
   std::uint32_t threads() const {
     return std::uint32_t{rows} * columns / (std::uint32_t{block_rows} * block_columns);

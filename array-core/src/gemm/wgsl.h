@@ -13,7 +13,7 @@
 
 namespace arraycore::gemm {
 
-// The largest number of batch axes over which a kernel loops itself.
+// The largest number of batch axes over which the kernel itself loops.
 inline constexpr int kBatchAxes = 4;
 // The uniform block: sizes, strides in elements (integers that wrap), and the batch. With a window
 // its axes follow, then the layouts of the operands of prologue and epilogue.

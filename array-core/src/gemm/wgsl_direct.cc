@@ -15,7 +15,8 @@ struct Lines {
   std::string term_stride;
   std::string most;
   std::string first;  // the first line of the block
-  // If true, the prologue is applied here. A window applies the prologue itself, when it reads b.
+  // If true, the code that reads this operand applies the prologue. It is false with a window,
+  // because the function that reads b through the window applies the prologue.
   bool prologue = false;
 
   std::string places() const {

@@ -29,8 +29,8 @@ Result<StageText> stage_text(const Stages& stages, int binding, bool of_window);
 
 // Returns the uniform block's WGSL. `window_axes` is a variant's `axes`.
 std::string block_text(int window_axes, bool stages);
-// The WGSL function `place(z) -> Place`. Place has offsets in elements, the part's range of terms,
-// and the batch.
+// The WGSL function `place(z) -> Place`. A Place has the matrices' offsets in elements, the range
+// of terms of the part, and the number of the batch element.
 extern const char* const kPlace;
 // Returns WGSL: the uniform block, the bindings of a and b (by how they are loaded) and of the
 // result, `place`, and the functions that read through the window.

@@ -22,7 +22,8 @@ struct Side {
   std::string most;   // the number of lines of the matrix
   std::string first;  // the first line of the tile
   std::string lane;   // the invocation's position along the lines
-  // If true, the prologue is applied here. A window applies the prologue itself, when it reads b.
+  // If true, the code that fetches this operand applies the prologue. It is false with a window,
+  // because the function that reads b through the window applies the prologue.
   bool prologue = false;
   bool by_term = false;  // for `a`: it is read at the same Term as `b`
 

@@ -158,7 +158,7 @@ Value operator==(Value a, Value b);
 Value operator!=(Value a, Value b);
 Value operator-(Value a);
 Value operator!(Value a);
-// The number is converted to the other operand's type.
+// The next operators convert the number to the type of the other operand.
 Value operator+(Value a, double b);
 Value operator-(Value a, double b);
 Value operator*(Value a, double b);

@@ -15,7 +15,7 @@ Result<std::uint32_t> axis_bits(const std::optional<Dims>& axes, int ndim);
 
 // Returns the view without the axes of `bits`, each of which has the extent 1.
 View without_axes(const View& view, std::uint32_t bits);
-// Returns a view of `ndim` axes, which has an axis of extent 1 for each of `bits`.
+// Returns a view of `ndim` axes, with an axis of extent 1 for each bit that is set in `bits`.
 View with_axes(const View& view, std::uint32_t bits, int ndim);
 
 }  // namespace arraycore

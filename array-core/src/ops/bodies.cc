@@ -186,7 +186,8 @@ Values lcm(Builder& b, const Values& x) {
 
 Values ldexp(Builder& b, const Values& x) {
   if (x[1].type == DType::int32) return {b.apply(Op::ldexp, x)};
-  // The limits are far outside every exponent. Without them, converting int64 to int32 would wrap.
+  // The exponent is clamped to limits that no float's exponent reaches. Otherwise the conversion of
+  // an int64 to int32 could wrap.
   const Value low = b.integer(x[1].type, -100'000);
   const Value high = b.integer(x[1].type, 100'000);
   const Value clamped = b.apply(Op::maximum, {low, b.apply(Op::minimum, {high, x[1]})});

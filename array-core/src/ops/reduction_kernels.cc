@@ -112,7 +112,8 @@ void count(const Frame& f) {
       [&](Value total) { k.store(f.y, k.convert(f.spec.out, total)); });
 }
 
-// Adds a reduction to a sum and a count, of all elements or of those for which `counted` is true.
+// Makes the kernel a reduction to a sum and a count, of all elements or of those for which
+// `counted` is true.
 void averaged(const Frame& f, Value value, std::optional<Value> counted,
               const std::function<void(Value, Value)>& post) {
   Builder& k = f.k;
@@ -159,8 +160,8 @@ void variance(const Frame& f) {
   averaged(f, square, f.counted(value), [&](Value total, Value count) {
     const Value zero = k.constant(real, 0);
     const Value free = count - k.read(f.less);
-    // If ddof leaves no elements, the total is divided by zero, as in NumPy. If NaN are skipped,
-    // the result is then NaN.
+    // If ddof is at least the number of elements, the total is divided by zero, as in NumPy. If NaN
+    // are skipped, the result is then NaN.
     const Value some = free > zero;
     Value result = total / k.select(some, free, zero);
     if (f.spec.skips_nan) result = k.select(some, result, zero / zero);

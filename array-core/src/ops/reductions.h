@@ -85,13 +85,13 @@ struct ReductionSpec {
   DType out = DType::float32;
   bool where = false;  // there is an operand of bools; elements where it is false do not count
   bool initial =
-      // In a fold: there is a scalar that is combined with the total. If the ufunc is by_tree and
+      // True: a scalar operand is combined with the total. If the ufunc of a fold is by_tree and
       // has no identity, the scalar also replaces elements that do not count.
       false;
   bool skips_nan = false;
   bool root = false;
-  // Only for make_ordered_kernel: there is an operand with each row's total so far. Then `initial`
-  // is false.
+  // Only for make_ordered_kernel. True: an operand has each row's total so far. Then `initial` is
+  // false.
   bool carried = false;
 };
 

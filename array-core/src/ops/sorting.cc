@@ -39,7 +39,8 @@ Value complex_key(Builder& b, Value x) {
     b.set(high, word(kLast - 1));
   });
   const Value shifted = b.convert(DType::int64, b.read(high)) << b.integer(DType::int64, 32);
-  // The low half is unsigned, so it is shifted by 2^31.
+  // The low half of the int64 must not be negative, so 2^31 is added to the key of the imaginary
+  // part.
   const Value rest = b.convert(DType::int64, b.read(low)) + b.integer(DType::int64, 1LL << 31);
   return shifted + rest;
 }

@@ -68,7 +68,8 @@ struct World {
   std::array<Command, kMaxCapacity> ring{};
   std::array<Pending, 8> pending{};
   std::uint8_t pending_count = 0;
-  // The serials of errors and of a loss (255) that the executor's thread has yet to announce.
+  // The serial numbers of the errors that the executor's thread has yet to announce; 255 stands for
+  // a lost device.
   std::array<std::uint8_t, 4> to_announce{};
   std::uint8_t to_announce_count = 0;
   std::uint8_t announcing = 0;  // the serial that is being announced

@@ -188,7 +188,7 @@ TEST_F(FailingBatchTest, CtrlCLosesNothing) {
     const Status stopped = launcher->flush();
     ASSERT_FALSE(stopped);
     EXPECT_EQ(stopped.error().code, "interrupted");
-    // Reading the arrays makes the remaining launches, in the same order.
+    // Reading the arrays issues the remaining launches, in the same order.
     for (const Array& each : y) EXPECT_EQ(read(each), std::vector<float>{2.5F});
     for (const Array& each : x) EXPECT_EQ(read(each), std::vector<float>{1.5F});
   }
@@ -215,7 +215,8 @@ TEST_F(FailingBatchTest, AnErrorLosesNoOther) {
   EXPECT_EQ(device->batches, 1);
 }
 
-// A waiting launch keeps an array that nobody else holds. If memory is short, it is launched.
+// A waiting launch keeps an array that nobody else holds. If memory is short, the launch is issued,
+// which frees the array.
 TEST_F(BatchingTest, GivesItsMemoryBackToTheBudget) {
   auto owned = std::make_unique<SharingDevice>();
   constexpr std::int64_t kBytes = 64;

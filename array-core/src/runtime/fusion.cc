@@ -507,8 +507,8 @@ bool Fusion::same_order(const Group& group, std::span<const std::uint32_t> nodes
   return (rows < inners) == from_memory;
 }
 
-// Launches the reduction together with the operations that it reads. Returns false, without a
-// launch, if one kernel cannot compute them all.
+// Launches the reduction together with the operations whose results it reads. Returns false,
+// without a launch, if one kernel cannot compute them all.
 Result<bool> Fusion::flush_as_one(Group& group, const std::vector<std::uint32_t>& nodes,
                                   std::uint32_t end) {
   std::vector<std::uint32_t> all = nodes;

@@ -16,7 +16,7 @@ namespace arraycore {
 
 namespace {
 
-// A launch with more arguments allocates memory. Kernels of ufuncs have fewer arguments.
+// A launch with more arguments than this allocates memory. Kernels of ufuncs have fewer.
 constexpr std::size_t kFewOperands = 8;
 
 // Returns whether some value of the kernel has a dtype that no browser's GPU computes.

@@ -205,8 +205,8 @@ class Launcher {
   std::unique_ptr<Fusion> fusion_;      // null: off. The last member, because it releases arrays
 };
 
-// Returns whether an array's elements are aligned, as a device needs. A view of another dtype's
-// bytes may begin or step between elements.
+// Returns whether the array's offset and strides are whole elements, as a device needs. Those of a
+// view of another dtype's bytes may not be.
 bool on_whole_elements(const Array& array);
 
 }  // namespace arraycore

@@ -87,8 +87,8 @@ class Storage : public std::enable_shared_from_this<Storage> {
   void unpin() { --pins_; }
   bool is_pinned() const { return pins_ != 0; }
   bool is_pinned_alone() const { return pinned_alone_; }
-  // ---- batching.h: the functions return 1 plus the number of the last group that reads, or
-  // writes, the storage; 0: there is none
+  // ---- for batching.h. batch_read() and batch_written() return the number of the last waiting
+  // group that reads or writes the storage, counted from 1; 0 stands for no group.
 
   std::size_t batch_read() const { return batch_read_; }
   std::size_t batch_written() const { return batch_written_; }

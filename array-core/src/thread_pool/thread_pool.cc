@@ -98,7 +98,7 @@ void ThreadPool::serve(int thread) {
 void ThreadPool::end() {
   helpers_.store(0, std::memory_order_release);
   ends_.store(true, std::memory_order_release);
-  // The new value wakes the helpers. An even turn means that no task is open.
+  // Changing `turn_` wakes the helpers. It stays even, which means that no task is open.
   turn_.fetch_add(2);
   wake(turn_);
 }

@@ -77,7 +77,7 @@ TEST(ThreadPool, HelpersTakePartsWhileTheCallerIsBusy) {
     static void part(void* task, std::int64_t, int thread) {
       auto& all = *static_cast<Task*>(task);
       all.threads.fetch_or(1 << thread);
-      // No thread leaves before all of them are inside.
+      // Each thread stays in its part until all three threads run one.
       while (all.threads.load() != 7) std::this_thread::yield();
     }
   };

@@ -239,8 +239,8 @@ class Arguments {
   bool fit_ = true;
 };
 
-// Returns the layout if exactly one axis is not in `reduced`: that of the channels. Axes with one
-// element do not matter.
+// Returns the layout if the channels are on one axis: the only axis that is not in `reduced`. Axes
+// with one element do not count.
 std::optional<Planes> planes_of(const Dims& loop, std::uint32_t reduced) {
   Planes planes;
   int channel = -1;

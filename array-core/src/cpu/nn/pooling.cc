@@ -100,8 +100,8 @@ struct Pool {
   }
 };
 
-// Replaces the largest values so far of a row of results by larger elements. `stride` 0 stands for
-// any stride, which is then read from the axis.
+// Updates the largest values so far of a row of results by the elements at one position of their
+// windows. `stride` 0 stands for any stride, which is then read from the axis.
 template <int stride>
 void Pool::larger(const float* values, std::int32_t place, std::int64_t first, std::int64_t end,
                   float* best, std::int32_t* places) const {
@@ -191,7 +191,7 @@ void Pool::spread_max(const float* gradients, const std::int32_t* places, float*
       for (std::int64_t x = 0; x < ax.result; ++x, ++number) {
         const std::int64_t tap = places[number];
         if (tap < 0 || tap >= taps) continue;
-        // Divides by the window's extents in a loop of subtractions, because windows are small.
+        // Splits `tap` into coordinates. Subtractions in loops suffice, because windows are small.
         std::int64_t kx = tap;
         std::int64_t ky = 0;
         for (; kx >= ax.window; kx -= ax.window) ++ky;

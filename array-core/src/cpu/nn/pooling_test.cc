@@ -95,7 +95,8 @@ void check_all(const Axes& axes) {
         arguments.push_back(array(out.places, of_result));
         return arguments;
       });
-  // Some places now lie outside their windows. They must not get a gradient.
+  // Some of the places are changed, so that most of these lie outside their windows. A place
+  // outside its window must not get a gradient.
   std::vector<std::int32_t> exact = most.places;
   std::vector<std::int32_t> places = exact;
   for (std::size_t i = 0; i < places.size(); i += 11) places[i] += i % 2 == 0 ? 1 : -400;

@@ -150,7 +150,8 @@ Result<Array> IndexCalls::read(const Array& source, std::span<const KeyItem> key
   TRY(const auto& picking, resolve_key(source.view, key));
   TRY(const auto& found, picks(picking, key));
   TRY(const auto& shape, picked_shape(picking, found.shape));
-  // As in NumPy, indices that broadcasting removed select nothing, so they may be out of bounds.
+  // If the common shape of the indices has no elements, they select nothing. Then they may be out
+  // of bounds, as in NumPy.
   if (View{found.shape, {}, 0}.count() > 0) {
     TRY_DONE(check_bounds(picking, key, Indices::many));
   }

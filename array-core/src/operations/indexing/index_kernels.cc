@@ -87,8 +87,8 @@ DType unsigned_of(std::size_t bytes) {
   return bytes == 4 ? DType::uint32 : DType::uint64;
 }
 
-// Replaces the element by compare-and-exchange, and repeats until no other update came in between.
-// The CPU runs the loop in order, from the first element to the last.
+// Updates the element by compare-and-exchange, and repeats that until no other update came in
+// between. The CPU runs the loop in order, so it also updates an element in that order.
 void apply(Builder& k, const IndexSignature& signature, ParamRef array, Value at, Value operand) {
   const DType bits = array.type;
   const bool widen = signature.ufunc->half == ops::UFunc::Half::in_float32 &&

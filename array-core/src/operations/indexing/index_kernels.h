@@ -18,9 +18,9 @@ namespace arraycore {
 // The properties of one array of indices on which a kernel depends.
 struct PickSignature {
   DType dtype = DType::int32;
-  // True: every index is in [0, extent), or is -1 in a kernel that skips. False: negative indices
-  // count from the end, and an index out of bounds wraps around (without a device it was refused
-  // before).
+  // True: every index is in [0, extent), or may also be -1 if IndexSignature::skips is set. False:
+  // negative indices count from the end, and an index out of bounds wraps around (without a device
+  // it was refused before).
   bool checked = false;
 };
 

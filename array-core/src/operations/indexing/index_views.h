@@ -9,8 +9,8 @@
 
 namespace arraycore {
 
-// Returns the unsigned dtype of the same size (complex128 stays). Elements that are not converted
-// move as integers, because a device's floats may lose a NaN's payload.
+// Returns the unsigned dtype of the same size, or complex128 for complex128. Elements that are not
+// converted move as integers, because a device's floats may lose a NaN's payload.
 DType bits_of(DType dtype);
 
 Array with_view(const Array& array, View view, DType dtype);

@@ -78,7 +78,7 @@ std::int64_t product(const Dims& dims) {
 constexpr std::int64_t kWorthAProduct = 32;
 
 // Turns the product over all images into one product for each image, by an additional batch axis.
-// For windows of one element. REQUIRES: in `b`, the elements along the spatial axes are
+// REQUIRES: the window has one element; in `b`, the elements along the spatial axes are
 // consecutive; `out` is C-ordered.
 Problem by_image(Problem problem, std::int64_t images, std::int64_t terms, std::int64_t places) {
   problem.n = places;
@@ -187,7 +187,7 @@ Result<Array> Convolutions::in_a_row(const Array& array) {
 }
 
 // Returns a float16 array as float32, because sums are kept in float32 and rounded once. A view
-// that begins between elements is copied.
+// whose offset or strides are not whole elements is copied.
 Result<Array> Convolutions::widened(const Array& array) {
   if (array.dtype != DType::float16 && array.dtype != DType::float32 &&
       array.dtype != DType::float64)
@@ -226,8 +226,8 @@ Result<Array> Convolutions::forward(const Array& data, const Array& weights,
   return narrowed(launcher_, out, data.dtype);
 }
 
-// Returns the kernels of the prologue and epilogue that the extras need. The epilogue's operands
-// are indexed by the result's rows, the prologue's by the data's terms.
+// Returns the prologue and the epilogue for these extras. The epilogue's operands are indexed by
+// the result's rows, the prologue's by the data's terms.
 Result<ProductStages> Convolutions::stages_of(DType dtype, const ConvolutionExtras& extras) {
   ProductStages stages;
   if (extras.scale != nullptr) {
@@ -279,8 +279,8 @@ Status Convolutions::run_forward(const Array& data, const Array& weights, const 
                                  const ConvolutionExtras& extras) {
   if (out.view.count() == 0) return Done{};
   if (sizes.in_channels == 0) return fill_with_epilogue(out, extras);
-  // With groups, the batch of a pointwise convolution has two axes: image and group. The extras
-  // have one batch stride, which cannot select the group.
+  // A pointwise convolution with groups has a batch of two axes, image and group. An operand of the
+  // prologue or epilogue has only one batch stride, which cannot select the group.
   const bool pointwise = sizes.is_pointwise(how) && (how.groups == 1 || !extras.any());
   TRY(auto& stages, stages_of(out.dtype, extras));
   for (std::size_t i = 0; i < 2; ++i) {

@@ -161,8 +161,8 @@ Status Capture::place(const Tape& tape) {
   return Done{};
 }
 
-// Puts copies before all other commands. At the beginning of each play, they copy the state that
-// the last play made over the older state that it had read.
+// Puts copies before all other commands. Each play begins with these copies. They overwrite the
+// state that the last play read with the newer state that it made.
 Status Capture::carry(const Tape& tape) {
   std::vector<Command> copies;
   std::vector<bool> known(tape.made().size(), false);

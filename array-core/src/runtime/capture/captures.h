@@ -55,10 +55,10 @@ class Captures {
   // Returns the position of the command that did not match in the last comparison.
   std::uint32_t blame() const { return blame_; }
 
-  // Makes a capture of the newest recording and returns its number. For each difference of
-  // compare(), `values` has the index of the play's value that replaces it. Errors: those of
-  // Capture::make; value, "capture_values" (an index is kNoValue; blame() returns the position),
-  // "capture_none".
+  // Makes a capture of the newest recording and returns its number. `values` has a number for each
+  // difference that compare() found: the index, among the values given to a play, of the value that
+  // replaces the scalar. Errors: those of Capture::make; value, "capture_values" (an index is
+  // kNoValue; blame() returns the position), "capture_none".
   Result<std::int32_t> build(std::span<const std::uint32_t> values);
   // Plays a capture. Errors: value, "capture_closed" (no such capture), "capture_nested",
   // "capture_value_count"; those of the back end.
