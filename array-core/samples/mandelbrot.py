@@ -41,13 +41,13 @@ STEPS = ac.ElementwiseKernel(
 
 
 def by_kernel(cx: ac.ndarray, cy: ac.ndarray, limit: int) -> ac.ndarray:
-    """Return each point's steps, computed by one kernel."""
+    """Return each point's number of steps, computed by one kernel."""
     steps: ac.ndarray = STEPS(cx, cy, limit)
     return steps
 
 
 def by_operations(cx: ac.ndarray, cy: ac.ndarray, limit: int) -> ac.ndarray:
-    """Return each point's steps, computed by array operations."""
+    """Return each point's number of steps, computed by array operations."""
     x, y = cx * 0 + cy * 0, cx * 0 + cy * 0
     steps = ac.zeros(x.shape, "int32")
     for _ in range(limit):
@@ -80,7 +80,7 @@ def picture(steps: npt.NDArray[np.int32], limit: int) -> npt.NDArray[np.uint8]:
 def measured(
     compute: Callable[[ac.ndarray, ac.ndarray, int], ac.ndarray], width: int, limit: int
 ) -> npt.NDArray[np.int32]:
-    """Return the steps of every point. Print the number of launches and the seconds."""
+    """Return each point's number of steps. Print how many launches and seconds they took."""
     cx, cy = plane(width)
     launches = ac.counters()["dispatches"]
     start = time.perf_counter()

@@ -25,7 +25,7 @@ FIRST_BAR, LATE_BAR = 0.01, 0.05
 
 
 def apart(wanted: float, got: float) -> float:
-    """Return the relative difference, or infinity if a number is NaN."""
+    """Return the relative difference of two numbers, or infinity if one of them is NaN."""
     difference = abs(got - wanted) / abs(wanted)
     return difference if difference == difference else float("inf")
 

@@ -36,5 +36,5 @@ def test_values_and_gradients_are_those_of_chainers_own_kernels(version: str) ->
 def test_the_switch_leaves_everything_to_chainer() -> None:
     made = run("7.8.1", HYPERFLOCK_DEVICE_FUNCTIONS="0")
     assert set(made["wrong"].values()) == {"called []"}
-    # A few cases never call a function of arraycore.nn. So they are right although it is not used.
+    # A few cases need no function of arraycore.nn, so they are not reported as wrong without it.
     assert made["cases"] - 5 < len(made["wrong"]) < made["cases"]

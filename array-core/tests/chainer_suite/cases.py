@@ -50,7 +50,7 @@ def is_wide(item: pytest.Item) -> bool:
 
 
 def part_of(name: str, parts: int) -> int:
-    """Return which of ``parts`` a case belongs to, the same on every machine and version."""
+    """Return the number, below ``parts``, of the part that a case with this name always is in."""
     return zlib.crc32(name.encode()) % parts
 
 

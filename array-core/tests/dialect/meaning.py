@@ -615,7 +615,7 @@ class Kernel:
         )
 
     def function(self, python: str, text: str, arguments: Sequence[str], more: Any = ()) -> None:
-        """Write a function named by ``python``, which runs statements and returns the outputs."""
+        """Write the function ``python``, which runs the text's statements and returns outputs."""
         reader = Reader(self.module, expand(text, self.macros), {**self.names, **dict(more)})
         outputs = "".join(f"p_{p.name}, " for p in self.parts)
         reader.ending = f"return ({outputs})"
@@ -627,7 +627,7 @@ class Kernel:
     def formula(
         self, python: str, text: str, arguments: Sequence[str], to: str, more: Any = ()
     ) -> None:
-        """Write a function named by ``python``, which returns an expression's value as ``to``."""
+        """Write the function ``python``, which returns the text's value, converted to ``to``."""
         reader = Reader(self.module, expand(text, self.macros), {**self.names, **dict(more)})
         value = converted(reader.expression(), to)
         if reader.token:

@@ -50,7 +50,8 @@ class ndarray(np.ndarray[Any, Any]):
     def scatter_add(self, index: Any, value: Any) -> None:
         np.add.at(self, index, value)
 
-    # pad_sequence reads device memory by address if this is true for all arrays.
+    # If this attribute is true for all arrays, Chainer's pad_sequence reads device memory by
+    # address.
     _c_contiguous = False
 
 

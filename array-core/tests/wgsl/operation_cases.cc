@@ -35,7 +35,7 @@ CaseArgument result_column(DType dtype, std::int64_t count) {
   return argument;
 }
 
-// Returns all pairs of the first values, as two columns.
+// Returns all pairs of the first 24 values of a type, as two columns.
 template <typename T>
 void pairs(std::vector<T>& a, std::vector<T>& b) {
   const std::vector<T> values = values_of<T>(24);

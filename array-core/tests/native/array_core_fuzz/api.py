@@ -34,7 +34,7 @@ DEVICE_DTYPES = tuple(
 class Moved:
     """Counts of the work of array-core while programs ran, before any array was read."""
 
-    #: Bytes that were read from the device, without ``size_bytes``.
+    #: Bytes that were read from the device, not counting ``size_bytes``.
     bytes_down: int = 0
     cpu_ops: int = 0
     dispatches: int = 0

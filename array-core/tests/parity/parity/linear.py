@@ -187,7 +187,8 @@ def _verdict(case: Case, result: Any, numpys: list[Array]) -> Verdict:
         return Verdict(float(wrong), f"{wrong} of {got.size} integers differ" if wrong else "")
     wide = _WIDE[plain.dtype.char]
     exact = np.asarray(case.python(np, [each.astype(wide) for each in numpys]))
-    # cross() subtracts, so the largest numbers bound the magnitudes of its terms.
+    # The error is relative to the sum of the magnitudes of an element's terms. An element of
+    # cross() is the difference of two products, which the largest numbers bound.
     if case.function == "cross":
         size = np.asarray(2 * max(np.abs(x).max() for x in numpys) ** 2)
     else:
