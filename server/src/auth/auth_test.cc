@@ -131,6 +131,71 @@ TEST(IdentityCache, FollowsCommittedChangesOnly) {
   EXPECT_TRUE(later.is_revoked("d1", "s1"));
 }
 
+// The viewer sees pieces of lists in the order of the ids, and only what they may see.
+TEST(IdentityCache, ListsArePiecesOfWhatTheViewerMaySee) {
+  storage::Identities stored;
+  stored.principals = {{1, "ada", storage::PrincipalRole::admin},
+                       {2, "grace", storage::PrincipalRole::researcher}};
+  stored.principals[1].projects = {"p1", "p3"};
+  for (std::int64_t id = 1; id <= 30; ++id) {
+    const std::string project = "p" + std::to_string(id % 4);
+    stored.enrolments.push_back(
+        {.code_hash = token_hash("c" + std::to_string(id)), .project = project, .id = id});
+    stored.tokens.push_back({id, 1 + id % 2, token_hash("t" + std::to_string(id))});
+  }
+  for (std::int64_t id = 1; id <= 4; ++id)
+    stored.projects.push_back({id, "p" + std::to_string(4 - id), 0});
+  IdentityCache identities;
+  identities.load(stored);
+  const auto ids = [](const auto& rows) {
+    std::vector<std::int64_t> out;
+    for (const auto& row : rows) out.push_back(row.id);
+    return out;
+  };
+  using testing::ElementsAre;
+  const storage::Principal& ada = stored.principals[0];
+  const storage::Principal& grace = stored.principals[1];
+  EXPECT_THAT(ids(identities.enrolments(grace, {.after = 4, .limit = 4})),
+              ElementsAre(5, 7, 9, 11));
+  EXPECT_THAT(ids(identities.enrolments(grace, {.after = 27, .limit = 4})), ElementsAre(29));
+  EXPECT_THAT(ids(identities.enrolments(ada, {.after = 4, .limit = 3})), ElementsAre(5, 6, 7));
+  EXPECT_THAT(ids(identities.tokens(2, {.after = 3, .limit = 2})), ElementsAre(5, 7));
+  EXPECT_THAT(ids(identities.tokens(9)), testing::IsEmpty());
+  EXPECT_THAT(ids(identities.tokens({}, {.after = 28})), ElementsAre(29, 30));
+  EXPECT_THAT(ids(identities.projects(grace)), ElementsAre(1, 3));
+  EXPECT_THAT(ids(identities.projects(ada, {.after = 2})), ElementsAre(3, 4));
+  EXPECT_THAT(ids(identities.principals({.after = 1})), ElementsAre(2));
+}
+
+// The sums are what the rows add up to, also after changes.
+TEST(IdentityCache, CountsDevicesAndRequests) {
+  IdentityCache identities;
+  identities.committed(device("d1", "s"), with(Applied::applied));
+  identities.committed(device("d2", "s"), with(Applied::applied));
+  EXPECT_EQ(identities.devices("default"), 2);
+  identities.committed(storage::RevokeDevice{"d1"}, with(Applied::applied));
+  EXPECT_EQ(identities.devices("default"), 1);
+  identities.committed(storage::EraseDevice{"d1"}, with(Applied::applied));
+  EXPECT_EQ(identities.devices("default"), 1);
+  identities.committed(storage::EraseDevice{"d2"}, with(Applied::applied));
+  EXPECT_EQ(identities.devices("default"), 0);
+
+  storage::CreatePrincipal grace = person("grace", "t");
+  grace.principal.state = storage::PrincipalState::pending;
+  grace.principal.projects = {"default"};
+  identities.committed(grace, made(1, 1));
+  EXPECT_EQ(identities.pending(), 1U);
+  EXPECT_THAT(identities.researchers("default"), testing::IsEmpty());
+  identities.committed(storage::UpdatePrincipal{.id = 1, .state = storage::PrincipalState::active},
+                       made(1));
+  EXPECT_EQ(identities.pending(), 0U);
+  EXPECT_THAT(identities.researchers("default"), testing::ElementsAre("grace"));
+  identities.committed(
+      storage::UpdatePrincipal{.id = 1, .projects = std::vector<std::string>{"lab"}}, made(1));
+  EXPECT_THAT(identities.researchers("default"), testing::IsEmpty());
+  EXPECT_THAT(identities.researchers("lab", 1), testing::ElementsAre("grace"));
+}
+
 class BookWithAClock : public testing::Test {
  protected:
   std::int64_t now_ = 1'000;

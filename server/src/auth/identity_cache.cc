@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <mutex>
 
 #include "auth/tokens.h"
@@ -10,95 +11,114 @@
 namespace hyperflock::auth {
 namespace {
 
-// Finds a row by its hash. Compares every row, even after a match.
 template <typename Row>
-const Row* find_by_hash(const std::vector<Row>& rows, std::string Row::* hash,
-                        const std::string& wanted) {
-  const Row* found = nullptr;
-  for (const Row& row : rows) {
-    if (equal_in_constant_time(row.*hash, wanted)) found = &row;
+Row* by_id(std::map<std::int64_t, Row>& rows, std::int64_t id) {
+  const auto found = rows.find(id);
+  return found == rows.end() ? nullptr : &found->second;
+}
+
+template <typename Row>
+std::optional<Row> copy_by_id(const std::map<std::int64_t, Row>& rows, std::int64_t id) {
+  const auto found = rows.find(id);
+  return found == rows.end() ? std::nullopt : std::optional(found->second);
+}
+
+template <typename Row>
+std::vector<Row> piece_of(const std::map<std::int64_t, Row>& rows, Piece piece) {
+  std::vector<Row> out;
+  for (auto row = rows.upper_bound(piece.after); row != rows.end() && out.size() < piece.limit;
+       ++row)
+    out.push_back(row->second);
+  return out;
+}
+
+// Adds ids of `all` above `piece.after` to `out`, at most `piece.limit`.
+void take_ids(const std::set<std::int64_t>& all, Piece piece, std::vector<std::int64_t>& out) {
+  std::size_t taken = 0;
+  for (auto id = all.upper_bound(piece.after); id != all.end() && taken < piece.limit;
+       ++id, ++taken)
+    out.push_back(*id);
+}
+
+// Returns the rows with the first of these ids, in their order.
+template <typename Row>
+std::vector<Row> rows_of(const std::map<std::int64_t, Row>& rows, std::vector<std::int64_t> ids,
+                         Piece piece) {
+  std::ranges::sort(ids);
+  std::vector<Row> out;
+  for (const std::int64_t id : ids) {
+    if (out.size() == piece.limit) break;
+    out.push_back(rows.at(id));
   }
-  return found;
-}
-
-template <typename Row>
-Row* by_id(std::vector<Row>& rows, std::int64_t id) {
-  const auto found = std::ranges::find(rows, id, &Row::id);
-  return found == rows.end() ? nullptr : &*found;
-}
-
-template <typename Row>
-std::optional<Row> copy_by_id(const std::vector<Row>& rows, std::int64_t id) {
-  const auto found = std::ranges::find(rows, id, &Row::id);
-  return found == rows.end() ? std::nullopt : std::optional(*found);
+  return out;
 }
 
 bool is_live(const storage::Token& token, std::int64_t now) {
   return token.revoked_at == 0 && (token.expires_at == 0 || now < token.expires_at);
 }
 
+}  // namespace
+
 // Applies committed transitions in the way that storage does. REQUIRES: the lock is held.
-struct Follower {
-  std::vector<storage::Principal>& principals;
-  std::vector<storage::Token>& tokens;
-  std::vector<storage::Project>& projects;
-  std::vector<storage::Enrolment>& enrolments;
-  std::unordered_map<std::string, storage::Device>& devices;
+struct IdentityCache::Follower {
+  IdentityCache& cache;
   const storage::Outcome& outcome;
   std::int64_t now;
 
   void operator()(const storage::CreatePrincipal& create) const {
-    principals.push_back(create.principal);
-    principals.back().id = outcome.id;
-    principals.back().created_at = now;
-    tokens.push_back(
-        {outcome.token, outcome.id, create.token_hash, now, create.token_expires_at, 0});
+    storage::Principal one = create.principal;
+    one.id = outcome.id;
+    one.created_at = now;
+    cache.put(std::move(one));
+    cache.put(storage::Token{outcome.token, outcome.id, create.token_hash, now,
+                             create.token_expires_at, 0});
   }
   void operator()(const storage::UpdatePrincipal& update) const {
-    storage::Principal* one = by_id(principals, update.id);
-    if (one == nullptr) return;
+    auto one = copy_by_id(cache.principals_, update.id);
+    if (!one) return;
     if (update.state) one->state = *update.state;
     if (update.quota) one->quota = *update.quota;
     if (update.projects) one->projects = *update.projects;
     std::ranges::sort(one->projects);
+    cache.put(*std::move(one));
   }
   void operator()(const storage::CreateToken& create) const {
-    if (storage::Token* old = by_id(tokens, create.retires)) {
-      old->expires_at =
-          old->expires_at == 0 ? create.retires_at : std::min(old->expires_at, create.retires_at);
+    if (storage::Token* old = by_id(cache.tokens_.rows, create.retires)) {
+      cache.set_expiry(*old, old->expires_at == 0 ? create.retires_at
+                                                  : std::min(old->expires_at, create.retires_at));
     }
-    tokens.push_back({outcome.id, create.principal, create.hash, now, create.expires_at, 0});
+    cache.put(storage::Token{outcome.id, create.principal, create.hash, now, create.expires_at, 0});
   }
   void operator()(const storage::RevokeToken& revoke) const {
-    if (storage::Token* token = by_id(tokens, revoke.id)) token->revoked_at = now;
+    if (storage::Token* token = by_id(cache.tokens_.rows, revoke.id)) token->revoked_at = now;
   }
   void operator()(const storage::CreateProject& create) const {
-    projects.push_back({outcome.id, create.name, now});
+    cache.put(storage::Project{outcome.id, create.name, now});
   }
   void operator()(const storage::CreateEnrolment& create) const {
-    enrolments.push_back(create.enrolment);
-    enrolments.back().id = outcome.id;
-    enrolments.back().created_at = now;
+    storage::Enrolment code = create.enrolment;
+    code.id = outcome.id;
+    code.created_at = now;
+    cache.put(std::move(code));
   }
   void operator()(const storage::RevokeEnrolment& revoke) const {
-    if (storage::Enrolment* code = by_id(enrolments, revoke.id)) code->revoked_at = now;
+    if (storage::Enrolment* code = by_id(cache.codes_.rows, revoke.id)) code->revoked_at = now;
   }
   void operator()(const storage::CreateDevice& create) const {
-    devices.insert_or_assign(create.device.id, create.device);
-    const auto code =
-        std::ranges::find(enrolments, create.code_hash, &storage::Enrolment::code_hash);
-    if (code != enrolments.end()) ++code->uses;
+    cache.put(create.device);
+    const auto code = cache.codes_.by_hash.find(create.code_hash);
+    if (code != cache.codes_.by_hash.end()) ++cache.codes_.rows.at(code->second).uses;
   }
   void operator()(const storage::RevokeDevice& revoke) const {
-    if (const auto found = devices.find(revoke.device); found != devices.end())
-      found->second.revoked = true;
+    const auto found = cache.devices_.find(revoke.device);
+    if (found == cache.devices_.end() || found->second.revoked) return;
+    found->second.revoked = true;
+    --cache.joined_[found->second.project];
   }
-  void operator()(const storage::EraseDevice& erase) const { devices.erase(erase.device); }
+  void operator()(const storage::EraseDevice& erase) const { cache.remove_device(erase.device); }
   template <typename Other>
   void operator()(const Other&) const {}
 };
-
-}  // namespace
 
 IdentityCache::IdentityCache(storage::WallClock clock) : clock_(std::move(clock)) {}
 
@@ -110,14 +130,25 @@ storage::WallClock IdentityCache::system_clock() {
 }
 
 void IdentityCache::load(const storage::Identities& stored) {
-  std::unordered_map<std::string, storage::Device> devices;
-  for (const storage::Device& device : stored.devices) devices.emplace(device.id, device);
   const std::unique_lock lock(mutex_);
-  principals_ = stored.principals;
-  tokens_ = stored.tokens;
-  projects_ = stored.projects;
-  enrolments_ = stored.enrolments;
-  devices_ = std::move(devices);
+  principals_.clear();
+  tokens_ = {};
+  projects_.clear();
+  codes_ = {};
+  devices_.clear();
+  tokens_of_.clear();
+  project_ids_.clear();
+  codes_of_.clear();
+  members_of_.clear();
+  joined_.clear();
+  admins_.clear();
+  pending_ = 0;
+  expiring_.clear();
+  for (const storage::Principal& one : stored.principals) put(one);
+  for (const storage::Token& one : stored.tokens) put(one);
+  for (const storage::Project& one : stored.projects) put(one);
+  for (const storage::Enrolment& one : stored.enrolments) put(one);
+  for (const storage::Device& one : stored.devices) put(one);
   swept_at_ = clock_();
 }
 
@@ -125,14 +156,87 @@ void IdentityCache::committed(const storage::Transition& transition,
                               const storage::Outcome& outcome) {
   if (outcome.applied != storage::Applied::applied) return;
   const std::unique_lock lock(mutex_);
-  std::visit(Follower{principals_, tokens_, projects_, enrolments_, devices_, outcome, clock_()},
-             transition);
+  std::visit(Follower{*this, outcome, clock_()}, transition);
+}
+
+void IdentityCache::put(storage::Principal principal) {
+  using storage::PrincipalRole;
+  using storage::PrincipalState;
+  const auto is_member = [](const storage::Principal& one) {
+    return one.role == PrincipalRole::researcher && one.state == PrincipalState::active;
+  };
+  if (const auto old = principals_.find(principal.id); old != principals_.end()) {
+    const storage::Principal& was = old->second;
+    pending_ -= was.state == PrincipalState::pending ? 1 : 0;
+    if (is_member(was)) {
+      for (const std::string& project : was.projects) members_of_[project].erase(was.name);
+    }
+  }
+  pending_ += principal.state == PrincipalState::pending ? 1 : 0;
+  if (principal.role == PrincipalRole::admin) admins_.insert(principal.id);
+  if (is_member(principal)) {
+    for (const std::string& project : principal.projects)
+      members_of_[project].insert(principal.name);
+  }
+  const std::int64_t id = principal.id;
+  principals_.insert_or_assign(id, std::move(principal));
+}
+
+void IdentityCache::put(storage::Token token) {
+  tokens_of_[token.principal].insert(token.id);
+  if (token.expires_at != 0) expiring_.emplace(token.expires_at, token.id);
+  tokens_.by_hash.insert_or_assign(token.hash, token.id);
+  const std::int64_t id = token.id;
+  tokens_.rows.insert_or_assign(id, std::move(token));
+}
+
+void IdentityCache::set_expiry(storage::Token& token, std::int64_t expires_at) {
+  expiring_.erase({token.expires_at, token.id});
+  token.expires_at = expires_at;
+  expiring_.emplace(expires_at, token.id);
+}
+
+void IdentityCache::put(storage::Project project) {
+  project_ids_.insert_or_assign(project.name, project.id);
+  const std::int64_t id = project.id;
+  projects_.insert_or_assign(id, std::move(project));
+}
+
+void IdentityCache::put(storage::Enrolment code) {
+  codes_of_[code.project].insert(code.id);
+  codes_.by_hash.insert_or_assign(code.code_hash, code.id);
+  const std::int64_t id = code.id;
+  codes_.rows.insert_or_assign(id, std::move(code));
+}
+
+void IdentityCache::put(storage::Device device) {
+  remove_device(device.id);
+  if (!device.revoked) ++joined_[device.project];
+  std::string id = device.id;
+  devices_.emplace(std::move(id), std::move(device));
+}
+
+void IdentityCache::remove_device(const std::string& id) {
+  const auto found = devices_.find(id);
+  if (found == devices_.end()) return;
+  if (!found->second.revoked) --joined_[found->second.project];
+  devices_.erase(found);
+}
+
+const storage::Token* IdentityCache::find_token(const std::string& hash) const {
+  const auto found = tokens_.by_hash.find(hash);
+  return found == tokens_.by_hash.end() ? nullptr : &tokens_.rows.at(found->second);
+}
+
+const storage::Enrolment* IdentityCache::find_code(const std::string& hash) const {
+  const auto found = codes_.by_hash.find(hash);
+  return found == codes_.by_hash.end() ? nullptr : &codes_.rows.at(found->second);
 }
 
 std::optional<Caller> IdentityCache::check_token(std::string_view token) const {
   const std::string hash = token_hash(token);
   const std::shared_lock lock(mutex_);
-  const storage::Token* found = find_by_hash(tokens_, &storage::Token::hash, hash);
+  const storage::Token* found = find_token(hash);
   if (found == nullptr || !is_live(*found, clock_())) return std::nullopt;
   const auto owner = copy_by_id(principals_, found->principal);
   return owner ? std::optional(Caller{*owner, found->id}) : std::nullopt;
@@ -168,29 +272,48 @@ const storage::Device* IdentityCache::find_device(std::string_view id,
 std::optional<CodeView> IdentityCache::check_code(std::string_view code) const {
   const std::string hash = token_hash(code);
   const std::shared_lock lock(mutex_);
-  const storage::Enrolment* found = find_by_hash(enrolments_, &storage::Enrolment::code_hash, hash);
+  const storage::Enrolment* found = find_code(hash);
   if (found == nullptr || found->revoked_at != 0) return std::nullopt;
   return CodeView{found->project, storage::admits(*found, clock_())};
 }
 
-std::vector<storage::Principal> IdentityCache::principals() const {
+std::vector<storage::Principal> IdentityCache::principals(Piece piece) const {
   const std::shared_lock lock(mutex_);
-  return principals_;
+  return piece_of(principals_, piece);
 }
 
-std::vector<storage::Token> IdentityCache::tokens() const {
+std::vector<storage::Token> IdentityCache::tokens(std::optional<std::int64_t> principal,
+                                                  Piece piece) const {
   const std::shared_lock lock(mutex_);
-  return tokens_;
+  if (!principal) return piece_of(tokens_.rows, piece);
+  std::vector<std::int64_t> ids;
+  if (const auto own = tokens_of_.find(*principal); own != tokens_of_.end())
+    take_ids(own->second, piece, ids);
+  return rows_of(tokens_.rows, std::move(ids), piece);
 }
 
-std::vector<storage::Project> IdentityCache::projects() const {
+std::vector<storage::Project> IdentityCache::projects(const storage::Principal& viewer,
+                                                      Piece piece) const {
   const std::shared_lock lock(mutex_);
-  return projects_;
+  if (viewer.role == storage::PrincipalRole::admin) return piece_of(projects_, piece);
+  std::vector<std::int64_t> ids;
+  for (const std::string& name : viewer.projects) {
+    const auto id = project_ids_.find(name);
+    if (id != project_ids_.end() && id->second > piece.after) ids.push_back(id->second);
+  }
+  return rows_of(projects_, std::move(ids), piece);
 }
 
-std::vector<storage::Enrolment> IdentityCache::enrolments() const {
+std::vector<storage::Enrolment> IdentityCache::enrolments(const storage::Principal& viewer,
+                                                          Piece piece) const {
   const std::shared_lock lock(mutex_);
-  return enrolments_;
+  if (viewer.role == storage::PrincipalRole::admin) return piece_of(codes_.rows, piece);
+  std::vector<std::int64_t> ids;
+  for (const std::string& name : viewer.projects) {
+    if (const auto codes = codes_of_.find(name); codes != codes_of_.end())
+      take_ids(codes->second, piece, ids);
+  }
+  return rows_of(codes_.rows, std::move(ids), piece);
 }
 
 std::optional<storage::Principal> IdentityCache::principal(std::int64_t id) const {
@@ -200,69 +323,67 @@ std::optional<storage::Principal> IdentityCache::principal(std::int64_t id) cons
 
 std::optional<storage::Token> IdentityCache::token(std::int64_t id) const {
   const std::shared_lock lock(mutex_);
-  return copy_by_id(tokens_, id);
+  return copy_by_id(tokens_.rows, id);
 }
 
 std::optional<storage::Enrolment> IdentityCache::enrolment(std::int64_t id) const {
   const std::shared_lock lock(mutex_);
-  return copy_by_id(enrolments_, id);
+  return copy_by_id(codes_.rows, id);
 }
 
 std::vector<std::int64_t> IdentityCache::live_tokens(std::int64_t principal) const {
   std::vector<std::int64_t> live;
   const std::shared_lock lock(mutex_);
-  for (const storage::Token& token : tokens_) {
-    if (token.principal == principal && is_live(token, clock_())) live.push_back(token.id);
+  const auto own = tokens_of_.find(principal);
+  if (own == tokens_of_.end()) return live;
+  for (const std::int64_t id : own->second) {
+    if (is_live(tokens_.rows.at(id), clock_())) live.push_back(id);
   }
   return live;
 }
 
 bool IdentityCache::others_administer(std::int64_t token, std::int64_t principal) const {
   const std::shared_lock lock(mutex_);
-  return std::ranges::any_of(tokens_, [&](const storage::Token& one) {
-    // A token that will expire does not count, because it gives access for a limited time only.
-    if (one.id == token || one.principal == principal || one.revoked_at != 0 || one.expires_at != 0)
+  return std::ranges::any_of(admins_, [&](std::int64_t admin) {
+    const auto owned = tokens_of_.find(admin);
+    if (admin == principal || owned == tokens_of_.end() ||
+        principals_.at(admin).state != storage::PrincipalState::active)
       return false;
-    const auto owner = copy_by_id(principals_, one.principal);
-    return owner && owner->role == storage::PrincipalRole::admin &&
-           owner->state == storage::PrincipalState::active;
+    return std::ranges::any_of(owned->second, [&](std::int64_t id) {
+      // A token that will expire does not count, because it gives access for a limited time only.
+      const storage::Token& one = tokens_.rows.at(id);
+      return id != token && one.revoked_at == 0 && one.expires_at == 0;
+    });
   });
 }
 
 std::size_t IdentityCache::pending() const {
   const std::shared_lock lock(mutex_);
-  return static_cast<std::size_t>(std::ranges::count(principals_, storage::PrincipalState::pending,
-                                                     &storage::Principal::state));
+  return pending_;
 }
 
-std::map<std::string, std::int64_t> IdentityCache::devices_by_project() const {
-  std::map<std::string, std::int64_t> counts;
+std::int64_t IdentityCache::devices(const std::string& project) const {
   const std::shared_lock lock(mutex_);
-  for (const auto& [id, device] : devices_) counts[device.project] += device.revoked ? 0 : 1;
-  return counts;
+  const auto found = joined_.find(project);
+  return found == joined_.end() ? 0 : found->second;
 }
 
-std::vector<std::string> IdentityCache::researchers(std::string_view project) const {
+std::vector<std::string> IdentityCache::researchers(const std::string& project,
+                                                    std::size_t limit) const {
   std::vector<std::string> names;
-  {
-    const std::shared_lock lock(mutex_);
-    for (const storage::Principal& one : principals_) {
-      if (one.role == storage::PrincipalRole::researcher &&
-          one.state == storage::PrincipalState::active &&
-          std::ranges::find(one.projects, project) != one.projects.end())
-        names.push_back(one.name);
-    }
+  const std::shared_lock lock(mutex_);
+  const auto found = members_of_.find(project);
+  if (found == members_of_.end()) return names;
+  for (const std::string& name : found->second) {
+    if (names.size() == limit) break;
+    names.push_back(name);
   }
-  std::ranges::sort(names);
   return names;
 }
 
 std::string IdentityCache::first_project(const storage::Principal& principal) const {
-  const std::shared_lock lock(mutex_);
-  for (const storage::Project& project : projects_) {
-    if (may_use(principal, project.name)) return project.name;
-  }
-  return {};
+  const auto first = projects(principal, {.limit = 1});
+  return first.empty() ? std::string() : first.front().name;
 }
 
 bool IdentityCache::may_use(const storage::Principal& principal, std::string_view project) {
@@ -270,18 +391,19 @@ bool IdentityCache::may_use(const storage::Principal& principal, std::string_vie
          std::ranges::find(principal.projects, project) != principal.projects.end();
 }
 
-bool IdentityCache::has_project(std::string_view project) const {
+bool IdentityCache::has_project(const std::string& project) const {
   const std::shared_lock lock(mutex_);
-  return std::ranges::find(projects_, project, &storage::Project::name) != projects_.end();
+  return project_ids_.contains(project);
 }
 
 std::vector<std::int64_t> IdentityCache::take_expired() {
   std::vector<std::int64_t> ended;
   const std::unique_lock lock(mutex_);
   const std::int64_t now = clock_();
-  for (const storage::Token& token : tokens_) {
-    if (token.expires_at > swept_at_ && token.expires_at <= now) ended.push_back(token.id);
-  }
+  constexpr std::int64_t kAnyId = std::numeric_limits<std::int64_t>::max();
+  for (auto one = expiring_.upper_bound({swept_at_, kAnyId});
+       one != expiring_.end() && one->first <= now; ++one)
+    ended.push_back(one->second);
   swept_at_ = std::max(swept_at_, now);
   return ended;
 }

@@ -4,12 +4,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <optional>
+#include <set>
 #include <shared_mutex>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "storage/storage.h"
@@ -27,6 +30,12 @@ struct Caller {
 struct CodeView {
   std::string project;
   bool open = false;
+};
+
+// A part of a list that is sorted by id: at most `limit` rows with ids above `after`.
+struct Piece {
+  std::int64_t after = -1;
+  std::size_t limit = std::numeric_limits<std::size_t>::max();
 };
 
 class IdentityCache {
@@ -51,10 +60,15 @@ class IdentityCache {
   // Returns the code's project; nullopt if the code is unknown or revoked.
   std::optional<CodeView> check_code(std::string_view code) const;
 
-  std::vector<storage::Principal> principals() const;  // sorted by id, like the next ones
-  std::vector<storage::Token> tokens() const;
-  std::vector<storage::Project> projects() const;
-  std::vector<storage::Enrolment> enrolments() const;
+  // Lists sorted by id. A list that the viewer may see in part has only that part: the tokens of
+  // one person, the projects that a person may use, and the codes of these projects. Each costs as
+  // much as the rows that it returns.
+  std::vector<storage::Principal> principals(Piece piece = {}) const;
+  std::vector<storage::Token> tokens(std::optional<std::int64_t> principal = {},
+                                     Piece piece = {}) const;
+  std::vector<storage::Project> projects(const storage::Principal& viewer, Piece piece = {}) const;
+  std::vector<storage::Enrolment> enrolments(const storage::Principal& viewer,
+                                             Piece piece = {}) const;
   std::optional<storage::Principal> principal(std::int64_t id) const;
   std::optional<storage::Token> token(std::int64_t id) const;
   std::optional<storage::Enrolment> enrolment(std::int64_t id) const;
@@ -65,16 +79,18 @@ class IdentityCache {
   bool others_administer(std::int64_t token, std::int64_t principal) const;
   // Returns how many people wait for an administrator's decision.
   std::size_t pending() const;
-  // Returns how many devices of each project have joined and are not revoked.
-  std::map<std::string, std::int64_t> devices_by_project() const;
+  // Returns how many devices of the project have joined and are not revoked.
+  std::int64_t devices(const std::string& project) const;
 
-  // Returns the names of the active researchers who may use the project, sorted.
-  std::vector<std::string> researchers(std::string_view project) const;
+  // Returns names of the active researchers who may use the project, sorted, at most `limit`.
+  std::vector<std::string> researchers(
+      const std::string& project,
+      std::size_t limit = std::numeric_limits<std::size_t>::max()) const;
   // Returns the project that is used if the person names no project. It is the oldest of the
   // person's projects, or empty without one.
   std::string first_project(const storage::Principal& principal) const;
   static bool may_use(const storage::Principal& principal, std::string_view project);
-  bool has_project(std::string_view project) const;
+  bool has_project(const std::string& project) const;
 
   // Returns tokens that have expired since the last call, so that their connections are closed.
   std::vector<std::int64_t> take_expired();
@@ -83,19 +99,49 @@ class IdentityCache {
   static storage::WallClock system_clock();
 
  private:
-  // Returns the device with this id and secret, even if revoked; or nullptr. REQUIRES: the lock is
-  // held.
+  struct Follower;
+
+  // Rows by id, and the ids by the hash of the secret.
+  //
+  // A search for a secret goes by its SHA-256, so it costs the same with one row and with 20,000.
+  // It need not take constant time: its duration may depend on the hash of the guess, and on which
+  // bucket of the table that hash falls into. A caller can compute the hash of a guess, but cannot
+  // make a secret from bits of a stored hash. The shortest secret has 128 random bits, and none is
+  // chosen by a person, so bits of the hash lead nowhere.
+  template <typename Row>
+  struct SecretRows {
+    std::map<std::int64_t, Row> rows;
+    std::unordered_map<std::string, std::int64_t> by_hash;
+  };
+
+  // These functions need the lock.
   const storage::Device* find_device(std::string_view id, const std::string& secret_hash) const;
+  const storage::Token* find_token(const std::string& hash) const;
+  const storage::Enrolment* find_code(const std::string& hash) const;
+  void put(storage::Principal principal);
+  void put(storage::Token token);
+  void put(storage::Project project);
+  void put(storage::Enrolment code);
+  void put(storage::Device device);
+  void remove_device(const std::string& id);
+  void set_expiry(storage::Token& token, std::int64_t expires_at);
 
   const storage::WallClock clock_;
   mutable std::shared_mutex mutex_;
-  // These lists are short. A search compares every row and does not stop at a match, so its
-  // duration reveals nothing about stored hashes.
-  std::vector<storage::Principal> principals_;
-  std::vector<storage::Token> tokens_;
-  std::vector<storage::Project> projects_;
-  std::vector<storage::Enrolment> enrolments_;
+  std::map<std::int64_t, storage::Principal> principals_;
+  SecretRows<storage::Token> tokens_;
+  std::map<std::int64_t, storage::Project> projects_;
+  SecretRows<storage::Enrolment> codes_;
   std::unordered_map<std::string, storage::Device> devices_;  // by id, revoked ones too
+  // What the rows above add up to, so that no request walks through all of them.
+  std::map<std::int64_t, std::set<std::int64_t>> tokens_of_;           // by person
+  std::unordered_map<std::string, std::int64_t> project_ids_;          // by name
+  std::unordered_map<std::string, std::set<std::int64_t>> codes_of_;   // by project
+  std::unordered_map<std::string, std::set<std::string>> members_of_;  // active researchers
+  std::unordered_map<std::string, std::int64_t> joined_;  // devices by project, not revoked
+  std::set<std::int64_t> admins_;
+  std::size_t pending_ = 0;
+  std::set<std::pair<std::int64_t, std::int64_t>> expiring_;  // tokens as (expires_at, id)
   std::int64_t swept_at_ = 0;                                 // when take_expired() was last called
 };
 
