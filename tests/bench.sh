@@ -19,6 +19,9 @@ bench_flood() { build/release/bin/flood_bench --server build/release/bin/hyperfl
 bench asked "server benches tools"
 bench_asked() { build/release/bin/asked_bench --server build/release/bin/hyperflock-server --state build/bench-state --out build/reports/asked.json "$@"; }
 
+bench listing "server benches tools"
+bench_listing() { build/release/bin/listing_bench --server build/release/bin/hyperflock-server --state build/bench-state --out build/reports/listing.json "$@"; }
+
 bench optuna_vs "server python_package bench_peers"
 bench_optuna_vs() { python3 python/bench/optuna_vs.py "$@"; }
 
