@@ -12,6 +12,7 @@ import {
   placementOf,
   RowError,
   type SeriesName,
+  type StudiesPage,
   type StudyRow,
   seriesNamesOf,
   seriesOf,
@@ -34,6 +35,7 @@ export const PAGE_ROWS = 500;
 
 /** The most series of a study that the page offers. */
 const MOST_SERIES = 1_000;
+const MOST_WORKERS = 5_000;
 
 type Method = "GET" | "POST" | "DELETE";
 
@@ -51,7 +53,8 @@ export class ConsoleError extends Error {
 
 export interface Api {
   me(): Promise<Me>;
-  studies(): Promise<readonly StudyRow[]>;
+  /** Returns the newest studies, at most `count`, and whether there are older ones. */
+  studies(count: number): Promise<StudiesPage>;
   study(study: number): Promise<StudyRow>;
   /** Returns at most PAGE_ROWS trials that finished after the cursor `after`, and the next cursor. */
   trials(
@@ -113,8 +116,8 @@ export class ConsoleApi implements Api {
     return this.#ask("GET", "/api/me", meOf);
   }
 
-  studies(): Promise<readonly StudyRow[]> {
-    return this.#ask("GET", "/api/studies", studiesOf);
+  studies(count: number): Promise<StudiesPage> {
+    return this.#ask("GET", `/api/studies?limit=${count}`, studiesOf);
   }
 
   study(study: number): Promise<StudyRow> {
@@ -166,7 +169,7 @@ export class ConsoleApi implements Api {
   }
 
   workers(): Promise<readonly WorkerRow[]> {
-    return this.#ask("GET", "/api/workers", workersOf);
+    return this.#ask("GET", `/api/workers?limit=${MOST_WORKERS}`, workersOf);
   }
 
   placement(study: number): Promise<PlacementRow> {

@@ -248,6 +248,22 @@ describe("the buttons", () => {
     expect(store.busy.value).toBe(false);
   });
 
+  it("show older studies, also when the list is asked for again", async () => {
+    const one = researchStories.studies.rows.studies[0];
+    const studies = Array.from({ length: 230 }, (_, i) => ({ ...one, study: 230 - i }));
+    const { store, tick } = scenario("#/", { rows: { studies } });
+    await settled();
+    const shown = () => [store.studies.value?.length, store.olderStudies.value];
+    expect(shown()).toEqual([100, true]);
+    await store.showOlder();
+    expect(shown()).toEqual([200, true]);
+    tick();
+    await settled();
+    expect(shown()).toEqual([200, true]);
+    await store.showOlder();
+    expect(shown()).toEqual([230, false]);
+  });
+
   it("delete a study, and show the list without it", async () => {
     const { store, api, place, go } = scenario("#/studies/5");
     await settled();

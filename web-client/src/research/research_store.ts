@@ -28,6 +28,9 @@ export const IDLE_POLL_MS = 10_000;
 const MAX_RETRY_MS = 30_000;
 /** The most values of each series that the page of one trial shows. */
 const TRIAL_POINTS = 500;
+/** How many studies the list has at first and gets with each press, and the most. */
+const STUDIES_AT_ONCE = 100;
+const MOST_STUDIES = 5_000;
 
 export interface ResearchEnvironment {
   readonly api: (token: string) => Api;
@@ -74,6 +77,8 @@ export class ResearchStore {
   /** The reason why the last button's action was refused. It stays until the next action or another view. */
   readonly refusal: Signal<Problem | null> = signal(null);
   readonly studies: Signal<readonly StudyRow[] | null> = signal(null);
+  /** Whether there are studies that are older than the shown ones. */
+  readonly olderStudies: Signal<boolean> = signal(false);
   readonly study: Signal<StudyRow | null> = signal(null);
   /** The rows of the open study. At first they are the empty rows of study 0, which does not exist. */
   readonly data: Signal<StudyData> = signal(noTrials(0));
@@ -104,6 +109,8 @@ export class ResearchStore {
   /** Counts changes of route and session. An answer to a request from before the last change is ignored. */
   #era = 0;
   #failures = 0;
+  /** How many studies the list shows at most. */
+  #shownStudies = STUDIES_AT_ONCE;
   #cancelTimer: () => void = () => {};
   readonly #disposers: (() => void)[] = [];
 
@@ -199,6 +206,14 @@ export class ResearchStore {
   async replayFailed(): Promise<void> {
     await this.#act(async (api, study) => {
       this.study.value = await api.replay(study);
+    });
+  }
+
+  /** Shows more of the older studies. */
+  async showOlder(): Promise<void> {
+    this.#shownStudies = Math.min(this.#shownStudies + STUDIES_AT_ONCE, MOST_STUDIES);
+    await this.#act(async (api) => {
+      await this.#load(this.#era, api);
     });
   }
 
@@ -313,6 +328,8 @@ export class ResearchStore {
     this.#api = null;
     this.session.value = { kind: "out" };
     this.studies.value = null;
+    this.olderStudies.value = false;
+    this.#shownStudies = STUDIES_AT_ONCE;
     this.study.value = null;
     this.data.value = noTrials(0);
     this.series.clear();
@@ -386,9 +403,12 @@ export class ResearchStore {
   async #load(era: number, api: Api): Promise<void> {
     const route = this.route.value;
     if (route.page === "studies") {
-      const [studies, workers] = await Promise.all([api.studies(), api.workers()]);
-      if (era === this.#era) {
-        this.studies.value = studies;
+      const count = this.#shownStudies;
+      const [page, workers] = await Promise.all([api.studies(count), api.workers()]);
+      // The answer to an earlier request may have fewer studies than the reader wants meanwhile.
+      if (era === this.#era && count === this.#shownStudies) {
+        this.studies.value = page.studies;
+        this.olderStudies.value = page.more && count < MOST_STUDIES;
         this.workers.value = workers;
       }
       return;

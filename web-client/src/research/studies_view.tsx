@@ -75,6 +75,19 @@ export function StudiesView({ store }: { readonly store: ResearchStore }) {
             ))}
           </ul>
         )}
+        {store.olderStudies.value ? (
+          <p>
+            <button
+              type="button"
+              class="button button-quiet"
+              data-action="older"
+              disabled={store.busy.value}
+              onClick={() => void store.showOlder()}
+            >
+              {words.studies.older}
+            </button>
+          </p>
+        ) : null}
       </section>
       <JoinLink store={store} />
     </div>

@@ -41,9 +41,10 @@ export class FakeConsole implements Api {
     return { name: "Aoki Lab", role: "researcher", server: "0.1.0" };
   }
 
-  async studies() {
+  async studies(count: number) {
     await this.#call("studies");
-    return this.rows.studies.map(studyOf);
+    const { studies } = this.rows;
+    return { studies: studies.slice(0, count).map(studyOf), more: studies.length > count };
   }
 
   async study(study: number) {
@@ -134,7 +135,7 @@ export class FakeConsole implements Api {
 
   async workers() {
     await this.#call("workers");
-    return workersOf({ workers: this.rows.workers });
+    return workersOf({ workers: this.rows.workers, cursor: 0, more: false });
   }
 
   async placement(study: number) {

@@ -316,9 +316,11 @@ export const enrolment = fields({
 });
 export type Enrolment = v.InferOutput<typeof enrolment>;
 
-/** The studies that the caller sees. */
+/** The studies that the caller sees, newest first, before a cursor. */
 export const studiesPage = fields({
   studies: list(studyRow),
+  cursor: integer(),
+  more: flag,
 });
 export type StudiesPage = v.InferOutput<typeof studiesPage>;
 
@@ -358,9 +360,11 @@ export const seriesOfTrials = fields({
 });
 export type SeriesOfTrials = v.InferOutput<typeof seriesOfTrials>;
 
-/** The connected devices of the caller's projects. */
+/** The connected devices of the caller's projects after a cursor. */
 export const workersPage = fields({
   workers: list(workerRow),
+  cursor: integer(),
+  more: flag,
 });
 export type WorkersPage = v.InferOutput<typeof workersPage>;
 

@@ -10,6 +10,7 @@ It works on any event loop, also on a notebook's; several loops may use one clie
 from __future__ import annotations
 
 import re
+from collections.abc import AsyncIterator
 from types import TracebackType
 from typing import Any
 from urllib.parse import quote
@@ -32,6 +33,7 @@ from hyperflock._client.uploads import upload_missing
 from hyperflock._execution.dry_run import DryRun
 from hyperflock._transport.http import Http, Origin
 from hyperflock._transport.messages import StudyRow, WebhookSecret
+from hyperflock._transport.pages import pages, whole
 from hyperflock._transport.settings import settings
 from hyperflock._transport.validation import convert
 
@@ -155,7 +157,7 @@ class AsyncClient(AsyncSearches):
         return found
 
     async def _with_name(self, name: str) -> AsyncStudy | None:
-        found = [study for study in await self.studies() if study.row.name == name]
+        found = [study async for study in self._each_study() if study.row.name == name]
         if len(found) > 1:
             ids = ", ".join(str(study.id) for study in found[:_MAX_IDS])
             more = ", ..." if len(found) > _MAX_IDS else ""
@@ -168,7 +170,23 @@ class AsyncClient(AsyncSearches):
 
     async def studies(self) -> list[AsyncStudy]:
         """Return all studies that this token may see, the newest first."""
-        return [self._study(row) for row in (await self._http.get("/api/studies"))["studies"]]
+        return [study async for study in self._each_study()]
+
+    async def _each_study(self) -> AsyncIterator[AsyncStudy]:
+        """Yield the studies that this token may see, the newest first.
+
+        They are fetched page by page while they are needed, so the newest ones of very many come at
+        once.
+        """
+        async for rows in pages(self._http, "/api/studies", "studies"):
+            for row in rows:
+                yield self._study(row)
+
+    async def _newest(self) -> tuple[list[StudyRow], bool]:
+        """Return the rows of the newest studies, and whether they are all."""
+        page = await self._http.get("/api/studies")
+        rows = [convert(row, StudyRow) for row in page["studies"]]
+        return rows, page.get("more") is not True
 
     async def join_url(self, project: str | None = None) -> str:
         """Return a new link by which volunteers join; anybody who has the link can use it."""
@@ -177,7 +195,7 @@ class AsyncClient(AsyncSearches):
 
     async def workers(self) -> list[dict[str, Any]]:
         """Return the connected devices, as the server shows them."""
-        return list((await self._http.get("/api/workers"))["workers"])
+        return await whole(self._http, "/api/workers", "workers")
 
     async def revoke(self, device: str) -> None:
         """Ban a device: its attempts go to others, and it cannot join again. For administrators.
@@ -204,7 +222,7 @@ class AsyncClient(AsyncSearches):
 
         The tokens' texts are not stored; each token has a number.
         """
-        return list((await self._http.get("/api/tokens"))["tokens"])
+        return await whole(self._http, "/api/tokens", "tokens")
 
     async def rotate_token(self, grace_s: int = 86_400) -> str:
         """Return a new token for oneself; the current one expires after ``grace_s`` seconds."""

@@ -63,7 +63,6 @@ from hyperflock._transport.background_loop import in_thread
 from hyperflock._transport.http import Http
 from hyperflock._transport.messages import (
     BestRow,
-    BestTrials,
     SeriesOfTrial,
     SeriesOfTrials,
     StudyRow,
@@ -72,6 +71,7 @@ from hyperflock._transport.messages import (
     Update,
     WebhookEvent,
 )
+from hyperflock._transport.pages import whole
 from hyperflock._transport.validation import convert
 from hyperflock._transport.websocket import watch
 
@@ -160,12 +160,12 @@ class AsyncStudy(StudyView):
                 if trial.state == "complete" and trial.value == best.value and trial.is_feasible
             ]
         try:
-            page = convert(await self._http.get(f"{self._path}/best"), BestTrials)
+            rows = await whole(self._http, f"{self._path}/best", "trials")
         except NotFoundError as error:
             if error.code not in NO_BEST:
                 raise
             return []
-        return [trial_result(one) for one in page.trials]
+        return [trial_result(convert(row, TrialRow)) for row in rows]
 
     async def best_value(self) -> float:
         """Fetch the value of the best trial; errors are those of `best_trial`."""

@@ -71,9 +71,10 @@ class Client(Searches):
     def _repr_html_(self) -> str:
         """Return the newest studies as HTML for a notebook; wait at most two seconds for them."""
         rows: list[StudyRow] | None = None
+        is_all = True
         with contextlib.suppress(HyperflockError):
-            rows = [study.row for study in _loop.run(self._core.studies(), _SHOW_S)]
-        return _html.client(self.url, rows)
+            rows, is_all = _loop.run(self._core._newest(), _SHOW_S)
+        return _html.client(self.url, rows, is_all=is_all)
 
     def close(self) -> None:
         """Close idle connections; studies go on."""

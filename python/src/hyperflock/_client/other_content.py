@@ -27,6 +27,7 @@ from hyperflock._model.spec import kind_of, parse_spec
 from hyperflock._transport.background_loop import in_thread
 from hyperflock._transport.http import Http
 from hyperflock._transport.messages import Dimension, StudySpec
+from hyperflock._transport.pages import pages
 
 # The most missing points in an error, and the most points of a study that are compared.
 MAX_MISSING = 10_000
@@ -121,12 +122,15 @@ async def _explained(
 
 async def _earlier(http: Http, spec: StudySpec) -> tuple[int, StudySpec] | None:
     """Return the id and spec of the earlier study whose submit key is that of ``spec``."""
-    rows = (await http.get("/api/studies"))["studies"]
-    named = [row["study"] for row in rows if row["name"] == spec.name]
-    for study in named[:_MAX_STUDIES]:
-        earlier = await fetch_spec(http, study)
-        if earlier.submit_key == spec.submit_key:
-            return study, earlier
+    looked_at = 0
+    async for rows in pages(http, "/api/studies", "studies"):
+        for study in [row["study"] for row in rows if row["name"] == spec.name]:
+            if looked_at == _MAX_STUDIES:
+                return None
+            looked_at += 1
+            earlier = await fetch_spec(http, study)
+            if earlier.submit_key == spec.submit_key:
+                return study, earlier
     return None
 
 

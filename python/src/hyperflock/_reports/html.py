@@ -63,8 +63,11 @@ def study(row: StudyRow) -> str:
     )
 
 
-def client(url: str, rows: Sequence[StudyRow] | None) -> str:
-    """Return a client's newest studies as HTML; ``rows`` is None if the server does not answer."""
+def client(url: str, rows: Sequence[StudyRow] | None, *, is_all: bool = True) -> str:
+    """Return a client's newest studies as HTML; ``rows`` is None if the server does not answer.
+
+    ``is_all`` says whether ``rows`` are all studies.
+    """
     title = escape(f"Hyperflock at {clean(url, limit=200)}")
     if rows is None:
         return f"<div><strong>{title}</strong>: no answer now</div>"
@@ -73,7 +76,8 @@ def client(url: str, rows: Sequence[StudyRow] | None) -> str:
     )
     body = "".join(_row(_cells(row)) for row in rows[:_MAX_STUDIES])
     more = len(rows) - _MAX_STUDIES
-    foot = f"<p>and {more} older ones: client.studies()</p>" if more > 0 else ""
+    count = f"{more}" if is_all else f"more than {more}"
+    foot = f"<p>and {count} older ones: client.studies()</p>" if more > 0 else ""
     return f"<div><table>{_caption(title)}<tr>{heads}</tr>{body}</table>{foot}</div>"
 
 

@@ -695,12 +695,6 @@ class WebhookSecret(Struct):
     secret: Text
 
 
-class BestTrials(Struct):
-    """The best trials of a study, by number (R57)."""
-
-    trials: list[TrialRow]
-
-
 class SeriesRow(Struct):
     """A name for which trials of a study have a series."""
 

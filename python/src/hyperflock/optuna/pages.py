@@ -16,6 +16,7 @@ import msgspec
 
 from hyperflock._transport.http import Http
 from hyperflock._transport.messages import TrialRow
+from hyperflock._transport.pages import whole
 from hyperflock._transport.validation import convert
 
 _PAGE = 500
@@ -48,7 +49,8 @@ async def unfinished(http: Http, study: int, *, points: bool = True) -> list[Tri
     """Fetch the trials that have no outcome, by number: those that devices have started and those
     that wait.
     """
-    rows = _rows(await http.get(f"/api/studies/{study}/unfinished{'?points=1' if points else ''}"))
+    where = f"/api/studies/{study}/unfinished{'?points=1' if points else ''}"
+    rows = _rows({"trials": await whole(http, where, "trials")})
     if not points:
         return rows
     begun = await with_points(http, study, [row for row in rows if row.attempts])

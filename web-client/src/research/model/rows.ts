@@ -208,8 +208,15 @@ export function artifactsOf(value: unknown): readonly ArtifactRow[] {
   return readRow(wire.artifactsPage, value).artifacts;
 }
 
-export function studiesOf(value: unknown): readonly StudyRow[] {
-  return readRow(wire.studiesPage, value).studies.map(studyView);
+export interface StudiesPage {
+  readonly studies: readonly StudyRow[];
+  /** Whether there are older studies. */
+  readonly more: boolean;
+}
+
+export function studiesOf(value: unknown): StudiesPage {
+  const { studies, more } = readRow(wire.studiesPage, value);
+  return { studies: studies.map(studyView), more };
 }
 
 export function trialsOf(value: unknown): { trials: readonly TrialRow[]; cursor: number } {

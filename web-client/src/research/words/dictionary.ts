@@ -65,6 +65,7 @@ export interface Words {
     readonly none: string;
     readonly progress: (done: string, total: string) => string;
     readonly removed: (name: string) => string;
+    readonly older: string;
   };
 
   readonly studyStates: Readonly<Record<StudyState, string>>;

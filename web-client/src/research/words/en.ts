@@ -40,6 +40,7 @@ export const en: Words = {
     none: "none yet",
     progress: (done, total) => `${done} of ${total} trials finished`,
     removed: (name) => `Study ${name} is deleted.`,
+    older: "Show older studies",
   },
 
   studyStates: { running: "Running", finished: "Finished", cancelled: "Cancelled" },

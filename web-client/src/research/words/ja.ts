@@ -41,6 +41,7 @@ export const ja: Words = {
     none: "まだなし",
     progress: (done, total) => `${total} 件中 ${done} 件の試行が終了`,
     removed: (name) => `スタディ ${name} を削除しました。`,
+    older: "以前のスタディを表示",
   },
 
   studyStates: { running: "実行中", finished: "終了", cancelled: "中止" },

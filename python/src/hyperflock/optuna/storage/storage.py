@@ -25,6 +25,7 @@ from hyperflock._base.errors import HyperflockError, NotFoundError
 from hyperflock._client.client import Client
 from hyperflock._transport import background_loop as _loop
 from hyperflock._transport.messages import StudyRow
+from hyperflock._transport.pages import whole
 from hyperflock._transport.validation import convert
 from hyperflock.optuna.internals import FrozenStudy
 from hyperflock.optuna.storage.trial_feed import NUMBERS, LiveTrials
@@ -191,8 +192,8 @@ class Storage(BaseStorage):
 
     def _rows(self) -> list[StudyRow]:
         """Return the rows of all studies, the newest first."""
-        told = _loop.run(self._http.get("/api/studies"))
-        return [convert(row, StudyRow) for row in told["studies"]]
+        rows = _loop.run(whole(self._http, "/api/studies", "studies"))
+        return [convert(row, StudyRow) for row in rows]
 
     def _trials(self, study_id: int) -> list[FrozenTrial]:
         try:
