@@ -297,6 +297,11 @@ const std::map<std::string, Provoke>& provocations() {
          researcher.role = protocol::Role::researcher;
          return refused(researcher);
        }},
+      {"too_many_requests",
+       [] {
+         const TestServer server([](ServeConfig& config) { config.waiting_requests = 0; });
+         return code_of(server.rest("GET", "/api/studies"));
+       }},
       {"rate_limited",
        [] {
          const TestServer strict([](ServeConfig& config) {

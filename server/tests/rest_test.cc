@@ -266,7 +266,7 @@ TEST_F(RestTest, SubmitRefusals) {
   EXPECT_EQ(post(TestServer::spec(1, "k", sha256, 2)), "422 bad_field");
   EXPECT_EQ(post(TestServer::spec(0, "k", sha256, 1)), "422 empty_space");
   EXPECT_EQ(post(std::string(600'000, ' ')), "413 body_too_large");
-  EXPECT_EQ(server_.rest("GET", "/api/studies").body, R"({"studies":[]})");
+  EXPECT_EQ(json_at(server_.rest("GET", "/api/studies").body, "studies"), "[]");
 }
 
 TEST_F(RestTest, CancelEndsAStudy) {

@@ -52,7 +52,8 @@ TEST_F(SeriesTest, R59_WhatADeviceLogsIsReadWhileTheTrialRunsAndAfterIt) {
   const std::string series = R"([["loss",[0,4],[2.5,"NaN"]],["val/acc é",[4],[0.25]]])";
   EXPECT_EQ(get(study + "/trials/0/series"), R"({"trial":0,"seq":0,"series":)" + series + "}");
   EXPECT_EQ(get(study + "/series/unfinished?series=2"),
-            R"({"trials":[{"trial":0,"seq":0,"series":[["val/acc é",[4],[0.25]]]}]})");
+            R"({"trials":[{"trial":0,"seq":0,"series":[["val/acc é",[4],[0.25]]]}],)"
+            R"("cursor":1,"more":false})");
   EXPECT_EQ(get(study + "/series/trials"), R"({"trials":[],"cursor":0})");
   EXPECT_EQ(json_at(get(study + "/trials/0"), "last"), R"([["loss","NaN"],["val/acc é",0.25]])");
 

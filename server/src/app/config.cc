@@ -120,6 +120,11 @@ void add_serve_flags(CLI::App& serve, ServeConfig& config, std::string& compute,
                   "open connections of one address")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
+  serve
+      .add_option("--waiting-requests", config.waiting_requests,
+                  "the most requests of one person, device or network that wait to be read")
+      ->check(CLI::Range(std::size_t{1}, std::size_t{8'192}))
+      ->capture_default_str();
   serve.add_option("--max-connections", config.max_connections, "open connections in all")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();

@@ -43,6 +43,7 @@ struct ServeConfig {
   telemetry::LogLevel log_level = telemetry::LogLevel::info;
   std::size_t max_connections_per_address = 512;
   std::size_t max_connections = 12'000;
+  std::size_t waiting_requests = 256;  // of one caller; see hub::FairLimits
   std::size_t queue_limit_bytes = std::size_t{4} << 20;
   std::uint64_t max_blob_bytes = std::uint64_t{512} << 20;
   std::uint64_t max_checkpoint_bytes = std::uint64_t{64} << 20;

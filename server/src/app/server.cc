@@ -47,8 +47,6 @@ namespace {
 namespace asio = boost::asio;
 namespace fs = std::filesystem;
 
-constexpr std::size_t kReaders = 2;
-constexpr std::size_t kReaderQueue = 4'096;
 constexpr int kServiceRestart = 1012;
 constexpr std::int64_t kRenewDays = 14;  // warns if a certificate ends sooner
 constexpr std::int64_t kHourMs = 3'600'000;
@@ -98,7 +96,7 @@ class RunningServer final : public Server {
         tls_(std::move(tls)),
         connections_(config.max_connections_per_address, config.max_connections, metrics_),
         io_(static_cast<int>(config.io_threads)),
-        readers_(kReaders, kReaderQueue),
+        readers_({.queues = {.waiting_per_caller = config.waiting_requests}}),
         hub_(hub::make_hub(io_, *storage_, readers_, outputs_, metrics_, hub_settings(config))),
         deliverer_(*storage_, deliverer_settings()),
         sweep_(asio::make_strand(io_)) {}
@@ -463,11 +461,8 @@ Result<std::unique_ptr<Server>> Server::start(const ServeConfig& config,
                           std::max(config.max_checkpoint_bytes, config.max_artifact_bytes), kept));
   TRY(auto reports, http::DeviceReports::open(state / "device-reports"));
   TRY(auto tls, make_tls(config));
-  TRY(const auto studies, storage->studies());
-  std::set<std::string> wanted;
-  for (const storage::StudyRow& study : studies) {
-    if (study.state == storage::StudyState::running) wanted.insert(study.spec.runtime_index);
-  }
+  TRY(const auto running, storage->running_runtimes());
+  const std::set<std::string> wanted(running.begin(), running.end());
   TRY(auto runtimes, keep_runtimes(config.runtime_dir, (state / "runtimes").string(), wanted));
   TRY(auto webhook_rules, webhook::AddressRules::make(config.webhook_allow));
   auto server = std::make_unique<RunningServer>(

@@ -151,13 +151,33 @@ class Conversation {
       : command_(command), asker_(asker), token_(std::move(token)) {}
 
   Result<std::string> get(const std::string& path) { return ask_for("GET", path, {}); }
+  // Returns a list whose pages are put together. Returns the answer as it came if it is the whole
+  // list.
+  Result<std::string> whole_list(const std::string& path, const std::string& key) {
+    TRY(const auto first, get(path));
+    TRY(auto all, protocol::parse_object(first));
+    if (!has_more(all, key)) return first;
+    bool more = true;
+    while (more) {
+      const std::int64_t after = all.value("cursor", std::int64_t{0});
+      TRY(const auto text, get(path + "?after=" + std::to_string(after)));
+      TRY(const auto page, protocol::parse_object(text));
+      more = has_more(page, key) && page.value("cursor", after) > after;
+      if (const auto rows = page.find(key); rows != page.end() && rows->is_array())
+        all.at(key).insert(all.at(key).end(), rows->begin(), rows->end());
+      all["cursor"] = page.value("cursor", after);
+    }
+    all["more"] = false;
+    return all.dump();
+  }
+
   Result<std::string> post(const std::string& path, const std::string& body = "{}") {
     return ask_for("POST", path, body);
   }
 
   // Returns the id of the person whom the command names.
   Result<std::string> person() {
-    TRY(const auto listed, get("/api/researchers"));
+    TRY(const auto listed, whole_list("/api/researchers", "researchers"));
     TRY(const auto json, protocol::parse_object(listed));
     const auto rows = json.find("researchers");
     if (rows != json.end() && rows->is_array()) {
@@ -170,6 +190,13 @@ class Conversation {
   }
 
  private:
+  static bool has_more(const Json& page, const std::string& key) {
+    const auto more = page.find("more");
+    const auto rows = page.find(key);
+    return more != page.end() && more->is_boolean() && more->get<bool>() && rows != page.end() &&
+           rows->is_array();
+  }
+
   Result<std::string> ask_for(const std::string& method, const std::string& path,
                               const std::string& body) {
     std::string url = command_.url;
@@ -290,8 +317,9 @@ Result<std::string> answer_of(const AdminCommand& command, Conversation& server)
   const std::string id = std::to_string(command.id);
   if (command.verb == "list") {
     std::string path(listings().at(command.group).path);
-    if (command.group == "audit")
-      path += "?after=" + std::to_string(command.after) + "&limit=" + std::to_string(command.limit);
+    if (command.group != "audit")
+      return server.whole_list(path, std::string(listings().at(command.group).key));
+    path += "?after=" + std::to_string(command.after) + "&limit=" + std::to_string(command.limit);
     return server.get(path);
   }
   if (command.group == "token") return answer_token(command, server);

@@ -41,26 +41,58 @@ std::optional<Instant> Dispatcher::next_deadline() const {
   return first;
 }
 
+namespace {
+
+WorkerView view_of(const State& state, SessionId id, const Session& session) {
+  WorkerView view{.session = id,
+                  .device = session.device,
+                  .project = session.project,
+                  .capabilities = session.capabilities,
+                  .attempt = {},
+                  .trial = {}};
+  for (const AttemptId open : state.devices.at(session.device).open) {
+    const Attempt& attempt = state.attempts.at(open);
+    if (!attempt.committed) continue;
+    view.attempt = open;
+    view.trial = attempt.trial;
+    break;
+  }
+  return view;
+}
+
+}  // namespace
+
 std::vector<WorkerView> Dispatcher::workers() const {
   std::vector<WorkerView> out;
   out.reserve(state_->sessions.size());
-  for (const auto& [id, session] : state_->sessions) {
-    WorkerView view{.session = id,
-                    .device = session.device,
-                    .project = session.project,
-                    .capabilities = session.capabilities,
-                    .attempt = {},
-                    .trial = {}};
-    for (const AttemptId open : state_->devices.at(session.device).open) {
-      const Attempt& attempt = state_->attempts.at(open);
-      if (!attempt.committed) continue;
-      view.attempt = open;
-      view.trial = attempt.trial;
-      break;
-    }
-    out.push_back(std::move(view));
-  }
+  for (const auto& [id, session] : state_->sessions) out.push_back(view_of(*state_, id, session));
   return out;
+}
+
+WorkerPage Dispatcher::workers(const WorkerQuery& query) const {
+  WorkerPage page{.workers = {}, .cursor = query.after};
+  std::size_t scanned = 0;
+  auto session = state_->sessions.upper_bound(query.after);
+  for (; session != state_->sessions.end(); ++session) {
+    if (page.workers.size() == query.limit || scanned++ == kScannedSessions) break;
+    page.cursor = session->first;
+    if (query.projects && std::ranges::count(*query.projects, session->second.project) == 0)
+      continue;
+    page.workers.push_back(view_of(*state_, session->first, session->second));
+  }
+  page.more = session != state_->sessions.end();
+  return page;
+}
+
+Placement Dispatcher::placement(const std::string& project, const protocol::StudySpec& spec) const {
+  Placement placement;
+  for (const auto& [id, session] : state_->sessions) {
+    if (session.project != project) continue;
+    ++placement.devices;
+    const std::string_view reason = protocol::unmet(spec, session.capabilities);
+    if (!reason.empty()) ++placement.reasons[reason];
+  }
+  return placement;
 }
 
 Counters Dispatcher::counters() const {

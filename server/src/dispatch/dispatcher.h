@@ -2,12 +2,15 @@
 // clock, thread, or own random source. One owner calls it, from one thread at a time.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/instant.h"
@@ -40,6 +43,27 @@ struct WorkerView {
   std::optional<TrialKey> trial;
 };
 
+// The part of the sessions that a reader wants: those of these projects, or of all.
+struct WorkerQuery {
+  std::optional<std::vector<std::string>> projects{};
+  SessionId after{};
+  std::size_t limit = 500;
+};
+struct WorkerPage {
+  std::vector<WorkerView> workers;  // in the order of their sessions
+  SessionId cursor{};               // the next page's `after`
+  bool more = false;                // sessions follow that were not looked at
+};
+// The most sessions that are looked at for one page.
+inline constexpr std::size_t kScannedSessions = 20'000;
+
+// How many devices of a project are connected, and how many of them may not run a study, by reason
+// (R40).
+struct Placement {
+  std::int64_t devices = 0;
+  std::map<std::string_view, std::int64_t> reasons;
+};
+
 struct Counters {
   std::int64_t workers = 0;
   std::int64_t leased = 0;         // running attempts
@@ -70,6 +94,8 @@ class Dispatcher {
   std::optional<Instant> next_deadline() const;
 
   std::vector<WorkerView> workers() const;
+  WorkerPage workers(const WorkerQuery& query) const;
+  Placement placement(const std::string& project, const protocol::StudySpec& spec) const;
   Counters counters() const;
 
  private:

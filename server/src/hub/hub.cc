@@ -287,8 +287,17 @@ class StrandHub final : public Hub {
     }));
   }
 
-  void workers(std::function<void(std::vector<dispatch::WorkerView>)> done) override {
-    push(Task([this, done = std::move(done)] { done(dispatcher_.workers()); }));
+  void workers(dispatch::WorkerQuery query,
+               std::function<void(dispatch::WorkerPage)> done) override {
+    push(Task([this, query = std::move(query), done = std::move(done)] {
+      done(dispatcher_.workers(query));
+    }));
+  }
+  void placement(std::string project, protocol::StudySpec spec,
+                 std::function<void(dispatch::Placement)> done) override {
+    push(Task([this, project = std::move(project), spec = std::move(spec), done = std::move(done)] {
+      done(dispatcher_.placement(project, spec));
+    }));
   }
 
   void counters(std::function<void(dispatch::Counters)> done) override {

@@ -183,7 +183,10 @@ class Hub {
   // Commits transitions in one transaction, about which the dispatcher need not know. `done`
   // receives the outcome of the first.
   virtual void commit(std::vector<storage::Transition> group, Committed done) = 0;
-  virtual void workers(std::function<void(std::vector<dispatch::WorkerView>)> done) = 0;
+  virtual void workers(dispatch::WorkerQuery query,
+                       std::function<void(dispatch::WorkerPage)> done) = 0;
+  virtual void placement(std::string project, protocol::StudySpec spec,
+                         std::function<void(dispatch::Placement)> done) = 0;
   virtual void counters(std::function<void(dispatch::Counters)> done) = 0;
   virtual Health health() const = 0;
 };

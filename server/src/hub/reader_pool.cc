@@ -1,50 +1,59 @@
 #include "hub/reader_pool.h"
 
+#include <deque>
 #include <utility>
 
 namespace hyperflock::hub {
 
-ReaderPool::ReaderPool(std::size_t threads, std::size_t queue_limit) : queue_limit_(queue_limit) {
-  threads_.reserve(threads);
-  for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { run(); });
+ReaderPool::ReaderPool(const ReaderLimits& limits)
+    : work_{Work(limits.queues), Work(limits.queues), Work(limits.queues)} {
+  for (std::size_t band = 0; band < kBands; ++band) {
+    for (std::size_t i = 0; i < limits.threads[band]; ++i)
+      threads_.emplace_back([this, band] { run(work_[band]); });
+  }
 }
 
 ReaderPool::~ReaderPool() { stop(); }
 
-bool ReaderPool::post(std::function<void()> task) {
+Added ReaderPool::post(const Lane& lane, std::function<void()> task) {
+  Work& work = work_[static_cast<std::size_t>(lane.band)];
   {
     const std::lock_guard lock(mutex_);
-    if (stopped_ || tasks_.size() >= queue_limit_) return false;
-    tasks_.push_back(std::move(task));
+    if (stopped_) return Added::full;
+    const Added added = work.queue.add(lane.caller, std::move(task));
+    if (added != Added::yes) return added;
   }
-  wake_.notify_one();
-  return true;
+  work.wake.notify_one();
+  return Added::yes;
 }
 
 void ReaderPool::stop() {
-  std::deque<std::function<void()>> dropped;
+  std::array<std::deque<std::function<void()>>, kBands> dropped;
   {
     const std::lock_guard lock(mutex_);
     stopped_ = true;
-    dropped.swap(tasks_);
+    for (std::size_t band = 0; band < kBands; ++band) dropped[band] = work_[band].queue.clear();
   }
-  wake_.notify_all();
+  for (Work& work : work_) work.wake.notify_all();
   for (std::thread& thread : threads_) {
     if (thread.joinable()) thread.join();
   }
 }
 
-void ReaderPool::run() {
+void ReaderPool::run(Work& work) {
   std::unique_lock lock(mutex_);
   for (;;) {
-    wake_.wait(lock, [this] { return stopped_ || !tasks_.empty(); });
+    work.wake.wait(lock, [&] { return stopped_ || work.queue.ready(); });
     if (stopped_) return;
-    std::function<void()> task = std::move(tasks_.front());
-    tasks_.pop_front();
+    auto next = work.queue.take();
     lock.unlock();
-    task();
-    task = nullptr;  // destroys what it holds before the lock is taken again
+    next->task();
+    next->task = nullptr;  // destroys what it holds before the lock is taken again
     lock.lock();
+    if (stopped_) return;
+    // This thread looks at the queue itself, so no other one need be woken for the caller's next
+    // task.
+    work.queue.done(next->caller);
   }
 }
 

@@ -1,38 +1,71 @@
-// A few threads for work that may block: reading the database and files, and hashing. The queue has
-// a limit.
+// Threads for work that may block: reading the database and files, and hashing. The work is divided
+// into bands with threads of their own, so that short work never waits behind long work, and an
+// administrator never behind anybody else. In each band the callers take turns (fair_queue.h).
 #pragma once
 
+#include <array>
 #include <condition_variable>
 #include <cstddef>
-#include <deque>
 #include <functional>
 #include <mutex>
+#include <string>
 #include <thread>
 #include <vector>
 
+#include "hub/fair_queue.h"
+
 namespace hyperflock::hub {
+
+enum class Band {
+  quick,      // a row, a piece of a file, a page's script
+  costly,     // pages of trials, series and logs; hashing
+  operators,  // everything that administrators ask for, and the server's own work
+};
+inline constexpr std::size_t kBands = 3;
+
+// For whom work is done: the turn that it waits for.
+struct Lane {
+  Band band = Band::operators;
+  std::string caller{};  // a person, a device or a network; empty: the server itself
+};
+
+struct ReaderLimits {
+  // By Band. One thread more than a caller may use at once, so that a second caller need not wait
+  // for the first one's task.
+  std::array<std::size_t, kBands> threads{2, 2, 2};
+  FairLimits queues{};
+};
 
 class ReaderPool {
  public:
-  ReaderPool(std::size_t threads, std::size_t queue_limit);
+  explicit ReaderPool(const ReaderLimits& limits);
   ~ReaderPool();
   ReaderPool(const ReaderPool&) = delete;
   ReaderPool& operator=(const ReaderPool&) = delete;
 
-  // Runs the task on one of the threads. Returns false if the queue is full or the pool has
-  // stopped; the task does not run then. Any thread.
-  [[nodiscard]] bool post(std::function<void()> task);
+  // Runs the task on a thread of the lane's band. If the answer is not Added::yes, a queue is full
+  // or the pool has stopped, and the task does not run. Any thread.
+  [[nodiscard]] Added post(const Lane& lane, std::function<void()> task);
+  // Runs the server's own work.
+  [[nodiscard]] bool post(std::function<void()> task) {
+    return post(Lane{}, std::move(task)) == Added::yes;
+  }
 
   // Finishes running tasks and drops waiting ones. Further calls do nothing.
   void stop();
 
  private:
-  void run();
+  using Queue = FairQueue<std::function<void()>>;
+  struct Work {
+    explicit Work(const FairLimits& limits) : queue(limits) {}
+    Queue queue;  // under mutex_
+    std::condition_variable wake;
+  };
 
-  const std::size_t queue_limit_;
+  void run(Work& work);
+
   std::mutex mutex_;
-  std::condition_variable wake_;
-  std::deque<std::function<void()>> tasks_;
+  std::array<Work, kBands> work_;
   bool stopped_ = false;
   std::vector<std::thread> threads_;
 };

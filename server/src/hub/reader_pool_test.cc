@@ -1,8 +1,9 @@
-// Tests the reader pool's limits, and how it stops.
+// Tests the reader pool's bands, its limits, and how it stops.
 #include "hub/reader_pool.h"
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <future>
 #include <memory>
 #include <thread>
@@ -10,44 +11,96 @@
 namespace hyperflock::hub {
 namespace {
 
+const Lane kQuick{Band::quick, "a"};
+const Lane kCostly{Band::costly, "a"};
+
+// A task that has begun and does not end before go().
+class Blocker {
+ public:
+  Blocker(ReaderPool& pool, const Lane& lane) {
+    EXPECT_EQ(pool.post(lane,
+                        [this, held = go_.get_future().share()] {
+                          begun_.set_value();
+                          held.wait();
+                        }),
+              Added::yes);
+    begun_.get_future().wait();
+  }
+  void go() { go_.set_value(); }
+
+ private:
+  std::promise<void> go_;
+  std::promise<void> begun_;
+};
+
+// Runs a task in the lane and waits for its end.
+bool runs(ReaderPool& pool, const Lane& lane) {
+  std::promise<void> ran;
+  if (pool.post(lane, [&ran] { ran.set_value(); }) != Added::yes) return false;
+  ran.get_future().wait();
+  return true;
+}
+
 TEST(ReaderPool, RunsWhatIsPosted) {
-  ReaderPool pool(2, 8);
+  ReaderPool pool({});
   std::promise<int> answer;
   ASSERT_TRUE(pool.post([&answer] { answer.set_value(42); }));
   EXPECT_EQ(answer.get_future().get(), 42);
 }
 
-TEST(ReaderPool, RefusesBeyondItsLimit) {
-  ReaderPool pool(1, 2);
-  std::promise<void> go;
-  std::promise<void> begun;
-  ASSERT_TRUE(pool.post([&begun, held = go.get_future().share()] {
-    begun.set_value();
-    held.wait();
-  }));
-  begun.get_future().wait();
-  EXPECT_TRUE(pool.post([] {}));
-  EXPECT_TRUE(pool.post([] {}));
-  EXPECT_FALSE(pool.post([] {}));
-  go.set_value();
+TEST(ReaderPool, RefusesBeyondTheLimitOfACaller) {
+  ReaderPool pool({.threads = {1, 1, 1}, .queues = {.waiting_per_caller = 2}});
+  Blocker running(pool, kCostly);
+  EXPECT_EQ(pool.post(kCostly, [] {}), Added::yes);
+  EXPECT_EQ(pool.post(kCostly, [] {}), Added::yes);
+  EXPECT_EQ(pool.post(kCostly, [] {}), Added::caller_full);
+  EXPECT_EQ(pool.post({Band::costly, "b"}, [] {}), Added::yes);
+  running.go();
+}
+
+// While one caller's long work runs and more of it waits, everybody else is served.
+TEST(ReaderPool, LongWorkDelaysNobodyElse) {
+  ReaderPool pool({});
+  Blocker running(pool, kCostly);
+  for (int i = 0; i < 100; ++i) ASSERT_EQ(pool.post(kCostly, [] {}), Added::yes);
+  EXPECT_TRUE(runs(pool, kQuick));
+  EXPECT_TRUE(runs(pool, {Band::costly, "b"}));
+  EXPECT_TRUE(runs(pool, {Band::operators, "admin"}));
+  Blocker second(pool, {Band::costly, "b"});  // all threads for long work are busy now
+  EXPECT_TRUE(runs(pool, kQuick));
+  EXPECT_TRUE(runs(pool, {Band::operators, "admin"}));
+  second.go();
+  running.go();
+}
+
+TEST(ReaderPool, AllWaitingTasksRunInTheEnd) {
+  ReaderPool pool({});
+  std::promise<void> all;
+  std::atomic<int> left = 400;
+  for (int i = 0; i < 400; ++i) {
+    const Lane lane{static_cast<Band>(i % 3), std::string(1, static_cast<char>('a' + i % 7))};
+    ASSERT_EQ(pool.post(lane,
+                        [&] {
+                          if (--left == 0) all.set_value();
+                        }),
+              Added::yes);
+  }
+  all.get_future().wait();
+  EXPECT_EQ(left, 0);
 }
 
 TEST(ReaderPool, StopDropsWhatWaits) {
-  ReaderPool pool(1, std::size_t{1} << 30);
-  std::promise<void> go;
-  std::promise<void> begun;
+  ReaderPool pool(
+      {.threads = {1, 1, 1},
+       .queues = {.waiting_per_caller = std::size_t{1} << 30, .waiting = std::size_t{1} << 30}});
+  Blocker running(pool, kCostly);
   const auto dropped = std::make_shared<int>(1);
-  ASSERT_TRUE(pool.post([&begun, held = go.get_future().share()] {
-    begun.set_value();
-    held.wait();
-  }));
-  begun.get_future().wait();
-  ASSERT_TRUE(pool.post([dropped] { ++*dropped; }));
+  ASSERT_EQ(pool.post(kCostly, [dropped] { ++*dropped; }), Added::yes);
   std::thread stopper([&pool] { pool.stop(); });
-  while (pool.post([] {})) {  // until stop() has begun
+  while (pool.post(kCostly, [] {}) == Added::yes) {  // until stop() has begun
     std::this_thread::yield();
   }
-  go.set_value();
+  running.go();
   stopper.join();
   EXPECT_EQ(*dropped, 1);
   EXPECT_EQ(dropped.use_count(), 1);

@@ -75,14 +75,15 @@ class ClientSession final : public SessionBase, public std::enable_shared_from_t
       return;  // on_drained() calls this again
     watch->woken = false;
     watch->reading = true;
-    const bool posted = context_.readers.post(
+    const hub::Added added = context_.readers.post(
+        lane(hub::Band::costly),
         [self = shared_from_this(), watch, after = watch->cursor, log_after = watch->log_cursor] {
           auto rows = std::make_shared<Rows>(self->read(watch->study, after));
           self->read_log(*watch, log_after, *rows);
           self->post(
               [watch, rows](ClientSession& session) { session.deliver(watch, std::move(*rows)); });
         });
-    if (!posted) retry(watch);
+    if (added != hub::Added::yes) retry(watch);
   }
 
  private:
@@ -140,14 +141,15 @@ class ClientSession final : public SessionBase, public std::enable_shared_from_t
     end_claim();
     claim_ = context_.hub.next_session();
     claimed_ = asked.study;
-    const bool posted = context_.readers.post(
+    const hub::Added added = context_.readers.post(
+        lane(hub::Band::quick),
         [self = shared_from_this(), id = asked.study, own = *asked.own, claim = *claim_] {
           auto row = std::make_shared<Result<storage::StudyRow>>(self->own_study(id));
           self->post([row, own, claim](ClientSession& session) {
             session.claim(std::move(*row), own, claim);
           });
         });
-    if (!posted) {
+    if (added != hub::Added::yes) {
       claim_.reset();
       send_error(Error{"storage_unavailable", "The server has too much to do; claim it again."});
     }
@@ -169,6 +171,12 @@ class ClientSession final : public SessionBase, public std::enable_shared_from_t
                                               .standby = own.standby,
                                               .quota = quota()},
                        open);
+  }
+
+  // Returns where work for this connection waits. REQUIRES: hello was accepted.
+  hub::Lane lane(hub::Band band) const {
+    const bool is_admin = principal_->role == storage::PrincipalRole::admin;
+    return {is_admin ? hub::Band::operators : band, "person " + std::to_string(principal_->id)};
   }
 
   // Returns the researcher's current quota. Administrators have no limits.

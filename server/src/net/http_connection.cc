@@ -21,6 +21,7 @@
 #include <string>
 #include <utility>
 
+#include "http/core/changes.h"
 #include "net/stream.h"
 #include "telemetry/log.h"
 
@@ -248,7 +249,7 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
       *upload = context_.site->open_upload(*request);
       return *upload ? Status() : Status(upload->error());
     };
-    note(co_await on_reader<Status>(open));
+    note(co_await on_reader<Status>(request->lane, open));
     std::string piece;
     while (!failed && !body.is_done()) {
       piece.resize(context_.limits.piece_bytes);
@@ -264,33 +265,35 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
       piece.resize(piece.size() - body.get().body().size);
       auto moved = std::make_shared<std::string>(std::move(piece));
       const auto append = [upload, moved]() -> Status { return (**upload)->append(*moved); };
-      note(co_await on_reader<Status>(append));
+      note(co_await on_reader<Status>(request->lane, append));
       piece = std::move(*moved);
     }
     if (failed)
       co_return co_await finish(*request, std::move(failure), http::KeepAlive::no, !body.is_done());
     const auto close = [upload]() -> Result<http::Response> { return (**upload)->finish(); };
-    Result<http::Response> response = co_await on_reader<Result<http::Response>>(close);
+    Result<http::Response> response =
+        co_await on_reader<Result<http::Response>>(request->lane, close);
     if (!response) response = http::error_response(response.error());
     co_return co_await finish(*request, std::move(*response), keep, false);
   }
 
   // Runs `work` on a thread that may block, and resumes on the strand with its result.
   template <typename T, typename Work>
-  Awaitable<T> on_reader(Work work) {
+  Awaitable<T> on_reader(const hub::Lane& lane, Work work) {
     expire_after(context_.limits.reply_ms);
     co_return co_await asio::async_initiate<const asio::use_awaitable_t<hub::Strand>, void(T)>(
-        [this](auto handler, Work inner) {
+        [this](auto handler, const hub::Lane& wanted, Work inner) {
           auto shared = std::make_shared<decltype(handler)>(std::move(handler));
           const auto resume = [executor = stream_->get_executor(), shared](T value) {
             asio::post(executor, [shared, value = std::move(value)]() mutable {
               (*shared)(std::move(value));
             });
           };
-          if (!context_.readers.post([inner, resume]() mutable { resume(inner()); }))
-            resume(T(overloaded()));
+          const hub::Added added =
+              context_.readers.post(wanted, [inner, resume]() mutable { resume(inner()); });
+          if (added != hub::Added::yes) resume(T(http::overloaded(added)));
         },
-        asio::use_awaitable_t<hub::Strand>(), std::move(work));
+        asio::use_awaitable_t<hub::Strand>(), lane, std::move(work));
   }
 
   Awaitable<http::Response> ask_site(std::shared_ptr<http::Request> request) {
@@ -306,17 +309,12 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
             });
           };
           http::Site& site = *context_.site;
-          if (!context_.readers.post([&site, asked, reply] { site.handle(asked, reply); })) {
-            reply(http::error_response(overloaded()));
-          }
+          const hub::Added added = context_.readers.post(
+              asked->lane, [&site, asked, reply] { site.handle(asked, reply); });
+          if (added != hub::Added::yes) reply(http::error_response(http::overloaded(added)));
         },
         asio::use_awaitable_t<hub::Strand>(),
         std::shared_ptr<const http::Request>(std::move(request)));
-  }
-
-  static Error overloaded() {
-    return Error{"storage_unavailable",
-                 "The server has too much to do at the moment; try again in a few seconds."};
   }
 
   // Sends the answer. If `unread`, the request's body was not read, so the connection must end.
@@ -329,7 +327,8 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
     bool sent = false;
     if (const auto* file = std::get_if<http::FileBody>(&response.body);
         file != nullptr && with_body) {
-      sent = co_await write_text(head) && co_await write_file(*file);
+      const hub::Lane lane = lane_of_file(request);
+      sent = co_await write_text(head) && co_await write_file(*file, lane);
     } else {
       const std::string_view body = with_body ? text_of(response) : std::string_view();
       sent = co_await write_text(head, body);
@@ -367,7 +366,15 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
     co_return true;
   }
 
-  Awaitable<bool> write_file(const http::FileBody& file) {
+  // Returns where the reading of a file's pieces waits: with the quick work, whatever found the
+  // file.
+  static hub::Lane lane_of_file(const http::Request& request) {
+    hub::Lane lane = request.lane;
+    if (lane.band == hub::Band::costly) lane.band = hub::Band::quick;
+    return lane;
+  }
+
+  Awaitable<bool> write_file(const http::FileBody& file, const hub::Lane& lane) {
     auto in = std::make_shared<std::ifstream>(file.path, std::ios::binary);
     std::uint64_t left = file.bytes;
     while (left != 0) {
@@ -379,7 +386,7 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
           return Error{"internal", "A file ended early."};
         return bytes;
       };
-      const Result<std::string> piece = co_await on_reader<Result<std::string>>(read);
+      const Result<std::string> piece = co_await on_reader<Result<std::string>>(lane, read);
       // The file is shorter than announced, so the transfer is broken off, which the peer notices.
       if (!piece || !co_await write_text({}, *piece)) co_return false;
       left -= wanted;

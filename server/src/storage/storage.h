@@ -52,6 +52,30 @@ struct Identities {
   std::vector<Device> devices;
 };
 
+// Which studies a page has, the newest first.
+struct StudyQuery {
+  std::optional<std::string> owner{};  // only this person's
+  std::int64_t before = 0;             // only ids below it; 0: from the newest on
+  std::int64_t limit = 500;            // at most so many
+};
+struct StudyPage {
+  // Fewer than the limit if their specs are long: a page ends after kPageSpecBytes of them.
+  std::vector<StudyRow> studies;
+  bool more = false;  // whether older ones follow
+};
+inline constexpr std::size_t kPageSpecBytes = std::size_t{2} << 20;
+
+// What volunteers are shown of a project.
+struct ProjectTotals {
+  std::int64_t studies = 0;
+  std::int64_t done = 0;    // trials with an outcome, without cancelled ones
+  std::int64_t trials = 0;  // of all studies, at most kManyTrials
+  // Who has studies in it: at most kNamedOwners, those who submitted last first.
+  std::vector<std::string> owners;
+  bool operator==(const ProjectTotals&) const = default;
+};
+inline constexpr std::int64_t kNamedOwners = 3;
+
 // Returns the current time in Unix milliseconds. Tests pass their own clock.
 using WallClock = std::function<std::int64_t()>;
 
@@ -75,19 +99,27 @@ class Storage {
   // state.
   virtual Result<Snapshot> load() = 0;
   virtual Result<Identities> identities() = 0;
-  virtual Result<std::vector<StudyRow>> studies() = 0;  // newest first
+  virtual Result<StudyPage> studies(const StudyQuery& query) = 0;
+  // Returns the runtimes that running studies name (StudySpec::runtime_index), sorted and without
+  // duplicates.
+  virtual Result<std::vector<std::string>> running_runtimes() = 0;
+  // Returns what storage has counted for a project. Costs the same for any number of studies.
+  virtual Result<ProjectTotals> project_totals(const std::string& project) = 0;
   virtual Result<std::optional<StudyRow>> study(StudyId id) = 0;
   // Returns the spec of a study when this version of its code was the newest (R64).
   virtual Result<std::optional<protocol::StudySpec>> spec(StudyId id, std::int64_t code) = 0;
   // Returns finished trials with seq > after in order of seq, at most `limit`, without points.
   virtual Result<std::vector<TrialDetail>> finished_trials(StudyId id, std::int64_t after,
                                                            std::int64_t limit) = 0;
-  // Returns the unfinished trials of an ask-and-tell study, in the order of their numbers, without
-  // points.
-  virtual Result<std::vector<TrialDetail>> unfinished_trials(StudyId id) = 0;
-  // Returns the trials that are the best of a study (R57), by number, without points: those of
-  // StudyRow::best_trials, or the one of StudyRow::best_trial.
-  virtual Result<std::vector<TrialDetail>> best_trials(StudyId id) = 0;
+  // Returns the unfinished trials of a study that have a row and numbers from `from` on, in that
+  // order, at most `limit`, without points.
+  virtual Result<std::vector<TrialDetail>> unfinished_trials(StudyId id, std::int64_t from,
+                                                             std::int64_t limit) = 0;
+  // Returns the trials that are the best of a study (R57) and have numbers from `from` on, in that
+  // order, at most `limit`, without points: those that no other one beats, or the one of
+  // StudyRow::best_trial.
+  virtual Result<std::vector<TrialDetail>> best_trials(StudyId id, std::int64_t from,
+                                                       std::int64_t limit) = 0;
   // Returns one trial with points and all attempts.
   virtual Result<std::optional<TrialDetail>> trial(TrialKey key) = 0;
   // Returns the points of an attempt in the order of steps. Points of the attempts from whose
@@ -117,7 +149,7 @@ class Storage {
   // Returns whether a study of `project` names the blob as its bundle or data.
   virtual Result<bool> project_references(const std::string& project,
                                           const std::string& sha256) = 0;
-  // Returns how much of the quota the owner uses.
+  // Returns how much of the quota the owner uses. Costs the same for any number of studies.
   virtual Result<Usage> usage(const std::string& owner) = 0;
   // Returns the deliveries that are due at `now`.
   virtual Result<Outbox> outbox(std::int64_t now) = 0;

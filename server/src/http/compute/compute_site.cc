@@ -1,8 +1,9 @@
 #include "http/compute/compute_site.h"
 
-#include <algorithm>
 #include <array>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "auth/tokens.h"
 #include "http/compute/artifact_upload.h"
@@ -31,14 +32,6 @@ Error closed_code() {
                "This join link takes no more devices: its time is over, or enough have joined by "
                "it; ask whoever sent it for a new one."};
 }
-
-// A project's progress and the names of its researchers.
-struct ProjectSummary {
-  std::string owners;
-  std::int64_t studies = 0;
-  std::int64_t done = 0;
-  std::int64_t total = 0;
-};
 
 Status admit(const SiteContext& context, const Route& route, Request& request) {
   if (route.access == Access::open) return {};
@@ -84,38 +77,27 @@ Result<auth::CodeView> opened_by(const SiteContext& context, const std::string& 
                admitted.wait_s};
 }
 
-Result<ProjectSummary> summarize(const SiteContext& context, const std::string& project) {
-  TRY(const auto studies, context.storage.studies());
-  ProjectSummary summary;
-  std::vector<std::string> owners;
-  for (const storage::StudyRow& study : studies) {
-    if (study.project != project) continue;
-    ++summary.studies;
-    summary.done += study.complete + study.pruned + study.failed;
-    summary.total += study.total;
-    if (std::ranges::find(owners, study.owner) == owners.end()) owners.push_back(study.owner);
-  }
-  if (owners.empty()) owners = context.identities.researchers(project);
-  constexpr std::size_t kNamed = 3;
-  for (std::size_t i = 0; i < owners.size() && i < kNamed; ++i) {
-    if (i != 0) summary.owners += ", ";
-    summary.owners += owners[i];
-  }
-  return summary;
+// Returns the names that volunteers see, such as "Ada, Grace".
+std::string shown_owners(const SiteContext& context, const std::string& project,
+                         std::vector<std::string> owners) {
+  if (owners.empty()) owners = context.identities.researchers(project, storage::kNamedOwners);
+  std::string out;
+  for (const std::string& owner : owners) out += (out.empty() ? "" : ", ") + owner;
+  return out;
 }
 
 Result<Response> project(const SiteContext& context, const Request& request) {
   TRY(const auto query, parse_project_query(request.body));
   // A code that has ended is accepted too, because devices that joined with it keep their project.
   TRY(const auto code, opened_by(context, query.code, request.address));
-  TRY(const auto summary, summarize(context, code.project));
+  TRY(const auto totals, context.storage.project_totals(code.project));
   std::string out = R"({"project":)";
   ObjectWriter(out)
       .text("name", code.project)
-      .text("owner", summary.owners)
-      .integer("studies", summary.studies)
-      .integer("trials_done", summary.done)
-      .integer("trials_total", summary.total)
+      .text("owner", shown_owners(context, code.project, totals.owners))
+      .integer("studies", totals.studies)
+      .integer("trials_done", totals.done)
+      .integer("trials_total", totals.trials)
       .end();
   return json_response(200, out + "}");
 }

@@ -63,7 +63,7 @@ Status bytes(const SiteContext& context, const Request& request, const Reply& re
 }
 
 constexpr std::array<Route, 2> kArtifactRoutes{{
-    {Method::get, "/api/studies/{}/artifacts", Access::principal, answer<list>},
+    costly({Method::get, "/api/studies/{}/artifacts", Access::principal, answer<list>}),
     {Method::get, "/api/studies/{}/artifacts/{}", Access::principal, answer_later<bytes>},
 }};
 

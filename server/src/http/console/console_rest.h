@@ -2,12 +2,15 @@
 // share. A change is committed together with its entry in the audit log. Any thread.
 #pragma once
 
+#include <cstddef>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "http/core/changes.h"
 #include "http/core/router.h"
 #include "http/core/site_context.h"
+#include "protocol/json/json_writer.h"
 
 namespace hyperflock::http {
 
@@ -28,6 +31,18 @@ inline bool is_admin(const Request& request) {
 // Returns the quota of the caller. An administrator has no limits.
 inline storage::Quota quota_of(const storage::Principal& principal) {
   return principal.role == storage::PrincipalRole::admin ? storage::Quota{} : principal.quota;
+}
+
+// Returns the part of a list of identities that a page needs: one row more than it has, for cut().
+inline auth::Piece piece_of(const Page& page) {
+  return {page.after, static_cast<std::size_t>(page.limit) + 1};
+}
+
+// Ends the answer with a page of rows that are ordered by id.
+template <typename Row>
+void end_page(protocol::ObjectWriter& body, const Page& page, const std::vector<Row>& rows,
+              bool more) {
+  body.integer("cursor", rows.empty() ? page.after : rows.back().id).boolean("more", more).end();
 }
 
 // Returns the name of the project, or of the caller's first project if `named` is empty. Errors:

@@ -1,6 +1,7 @@
 // Manages projects, enrolment codes and devices; see console_rest.h.
 #include <array>
 #include <utility>
+#include <vector>
 
 #include "auth/tokens.h"
 #include "http/console/console_rest.h"
@@ -19,28 +20,28 @@ using storage::Outcome;
 
 // ---- projects
 
+// The most researchers of a project that the list names.
+constexpr std::size_t kNamedResearchers = 100;
+
 Result<Response> list_projects(const SiteContext& context, const Request& request) {
-  const auto devices = context.identities.devices_by_project();
+  TRY(const auto page, page_of(request.query, kDefaultPage, kLargestPage));
+  std::vector<storage::Project> projects =
+      context.identities.projects(request.principal, piece_of(page));
+  const bool more = cut(projects, page);
   std::string out;
   ObjectWriter body(out);
-  std::string& list = body.begin("projects");
-  list += '[';
-  bool first = true;
-  for (const storage::Project& project : context.identities.projects()) {
-    if (!auth::IdentityCache::may_use(request.principal, project.name)) continue;
-    if (!std::exchange(first, false)) list += ',';
-    const auto joined = devices.find(project.name);
-    ObjectWriter row(list);
+  append_list(body.begin("projects"), projects, [&](const storage::Project& project) {
+    ObjectWriter row(out);
     row.integer("id", project.id)
         .text("project", project.name)
         .integer("created_at", project.created_at)
-        .integer("devices", joined == devices.end() ? 0 : joined->second);
-    append_list(row.begin("researchers"), context.identities.researchers(project.name),
-                [&list](const std::string& name) { append_string(list, name); });
+        .integer("devices", context.identities.devices(project.name));
+    append_list(row.begin("researchers"),
+                context.identities.researchers(project.name, kNamedResearchers),
+                [&out](const std::string& name) { append_string(out, name); });
     row.end();
-  }
-  list += ']';
-  body.end();
+  });
+  end_page(body, page, projects, more);
   return json_response(200, std::move(out));
 }
 
@@ -83,14 +84,17 @@ void append_code(std::string& out, const storage::Enrolment& code, std::int64_t 
 }
 
 Result<Response> list_codes(const SiteContext& context, const Request& request) {
-  std::string out = R"({"enrolments":[)";
-  bool first = true;
-  for (const storage::Enrolment& code : context.identities.enrolments()) {
-    if (!auth::IdentityCache::may_use(request.principal, code.project)) continue;
-    if (!std::exchange(first, false)) out += ',';
-    append_code(out, code, context.identities.now());
-  }
-  return json_response(200, out + "]}");
+  TRY(const auto page, page_of(request.query, kDefaultPage, kLargestPage));
+  std::vector<storage::Enrolment> codes =
+      context.identities.enrolments(request.principal, piece_of(page));
+  const bool more = cut(codes, page);
+  const std::int64_t now = context.identities.now();
+  std::string out;
+  ObjectWriter body(out);
+  append_list(body.begin("enrolments"), codes,
+              [&](const storage::Enrolment& code) { append_code(out, code, now); });
+  end_page(body, page, codes, more);
+  return json_response(200, std::move(out));
 }
 
 Status create_code(const SiteContext& context, const Request& request, const Reply& reply) {
@@ -158,9 +162,9 @@ Status erase_by_admin(const SiteContext& context, const Request& request, const 
 }
 
 constexpr std::array<Route, 7> kEnrolmentRoutes{{
-    {Method::get, "/api/projects", Access::principal, answer<list_projects>},
+    costly({Method::get, "/api/projects", Access::principal, answer<list_projects>}),
     {Method::post, "/api/projects", Access::admin, answer_later<create_project>, kSmallBody},
-    {Method::get, "/api/enrolment", Access::principal, answer<list_codes>},
+    costly({Method::get, "/api/enrolment", Access::principal, answer<list_codes>}),
     {Method::post, "/api/enrolment", Access::principal, answer_later<create_code>, kSmallBody},
     {Method::post, "/api/enrolment/{}/revoke", Access::principal, answer_later<revoke_code>,
      kSmallBody},

@@ -14,7 +14,7 @@ using protocol::append_list;
 using protocol::ObjectWriter;
 
 constexpr std::int64_t kLargestExport = 100'000;
-constexpr std::size_t kReportsShown = 100;
+constexpr std::int64_t kReportsShown = 100;
 
 void append_entry(std::string& out, const storage::AuditEntry& entry) {
   ObjectWriter row(out);
@@ -55,12 +55,18 @@ Result<Response> audit_export(const SiteContext& context, const Request& request
   return response;
 }
 
-Result<Response> device_reports(const SiteContext& context, const Request&) {
+// The newest reports first. The cursor is the last report's number.
+Result<Response> device_reports(const SiteContext& context, const Request& request) {
+  TRY(const auto wanted, page_of(request.query, kReportsShown, kLargestPage));
+  auto found = context.reports.newest(wanted.after, static_cast<std::size_t>(wanted.limit) + 1);
+  const bool more = cut(found, wanted);
   std::string out;
   ObjectWriter body(out);
-  append_list(body.begin("reports"), context.reports.newest(kReportsShown),
-              [&out](const std::string& report) { out += report; });
-  body.end();
+  append_list(body.begin("reports"), found,
+              [&out](const DeviceReports::Stored& one) { out += one.json; });
+  body.integer("cursor", found.empty() ? wanted.after : found.back().number)
+      .boolean("more", more)
+      .end();
   return json_response(200, std::move(out));
 }
 
@@ -85,9 +91,9 @@ Status metrics(const SiteContext& context, const Request&, const Reply& reply) {
 }
 
 constexpr std::array<Route, 5> kOperatorRoutes{{
-    {Method::get, "/api/audit", Access::admin, answer<audit_page>},
-    {Method::get, "/api/audit/export", Access::admin, answer<audit_export>},
-    {Method::get, "/api/device-reports", Access::admin, answer<device_reports>},
+    costly({Method::get, "/api/audit", Access::admin, answer<audit_page>}),
+    costly({Method::get, "/api/audit/export", Access::admin, answer<audit_export>}),
+    costly({Method::get, "/api/device-reports", Access::admin, answer<device_reports>}),
     {Method::get, "/readyz", Access::open, answer<readiness>},
     {Method::get, "/metrics", Access::metrics, answer_later<metrics>},
 }};

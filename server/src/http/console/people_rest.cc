@@ -21,6 +21,8 @@ using storage::PrincipalRole;
 using storage::PrincipalState;
 
 constexpr std::size_t kMostPending = 100;
+// The most projects in the answer of /api/me. /api/projects lists all.
+constexpr std::size_t kMyProjects = 1'000;
 // The quota of a person who registered. An administrator can change it.
 constexpr storage::Quota kFirstQuota{20, 1'000'000, std::int64_t{10} << 30};
 
@@ -78,11 +80,11 @@ std::optional<storage::Principal> person_of(const SiteContext& context, const Re
 // ---- tokens
 
 Result<Response> list_tokens(const SiteContext& context, const Request& request) {
-  std::vector<storage::Token> tokens = context.identities.tokens();
-  if (!is_admin(request)) {
-    std::erase_if(tokens,
-                  [&](const storage::Token& one) { return one.principal != request.principal.id; });
-  }
+  TRY(const auto page, page_of(request.query, kDefaultPage, kLargestPage));
+  std::optional<std::int64_t> owner;
+  if (!is_admin(request)) owner = request.principal.id;
+  std::vector<storage::Token> tokens = context.identities.tokens(owner, piece_of(page));
+  const bool more = cut(tokens, page);
   std::string out;
   ObjectWriter body(out);
   append_list(body.begin("tokens"), tokens, [&](const storage::Token& one) {
@@ -96,7 +98,7 @@ Result<Response> list_tokens(const SiteContext& context, const Request& request)
     if (one.revoked_at != 0) row.integer("revoked_at", one.revoked_at);
     row.boolean("current", one.id == request.token).end();
   });
-  body.end();
+  end_page(body, page, tokens, more);
   return json_response(200, std::move(out));
 }
 
@@ -168,12 +170,15 @@ Status revoke_token(const SiteContext& context, const Request& request, const Re
 
 // ---- people
 
-Result<Response> list_people(const SiteContext& context, const Request&) {
+Result<Response> list_people(const SiteContext& context, const Request& request) {
+  TRY(const auto page, page_of(request.query, kDefaultPage, kLargestPage));
+  std::vector<storage::Principal> people = context.identities.principals(piece_of(page));
+  const bool more = cut(people, page);
   std::string out;
   ObjectWriter body(out);
-  append_list(body.begin("researchers"), context.identities.principals(),
+  append_list(body.begin("researchers"), people,
               [&out](const storage::Principal& one) { append_person(out, one); });
-  body.end();
+  end_page(body, page, people, more);
   return json_response(200, std::move(out));
 }
 
@@ -312,9 +317,9 @@ Result<Response> me(const SiteContext& context, const Request& request) {
       .integer("max_blob_bytes", static_cast<std::int64_t>(context.max_blob_bytes))
       .integer("token", request.token);
   std::vector<std::string> projects;
-  for (const storage::Project& project : context.identities.projects()) {
-    if (auth::IdentityCache::may_use(caller, project.name)) projects.push_back(project.name);
-  }
+  for (const storage::Project& project :
+       context.identities.projects(caller, {.limit = kMyProjects}))
+    projects.push_back(project.name);
   append_list(body.begin("projects"), projects,
               [&out](const std::string& name) { append_string(out, name); });
   append_quota(body.begin("quota"), caller.quota);
@@ -325,12 +330,12 @@ Result<Response> me(const SiteContext& context, const Request& request) {
 
 constexpr std::array<Route, 9> kPeopleRoutes{{
     {Method::get, "/api/me", Access::principal, answer<me>},
-    {Method::get, "/api/tokens", Access::principal, answer<list_tokens>},
+    costly({Method::get, "/api/tokens", Access::principal, answer<list_tokens>}),
     {Method::post, "/api/tokens", Access::admin, answer_later<create_token>, kSmallBody},
     {Method::post, "/api/tokens/rotate", Access::principal, answer_later<rotate_token>, kSmallBody},
     {Method::post, "/api/tokens/{}/revoke", Access::principal, answer_later<revoke_token>,
      kSmallBody},
-    {Method::get, "/api/researchers", Access::admin, answer<list_people>},
+    costly({Method::get, "/api/researchers", Access::admin, answer<list_people>}),
     {Method::post, "/api/researchers", Access::admin, answer_later<create_person>, 4 * kSmallBody},
     {Method::post, "/api/researchers/{}", Access::admin, answer_later<change_person>,
      4 * kSmallBody},

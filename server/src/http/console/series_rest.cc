@@ -118,13 +118,21 @@ Result<Response> of_finished(const SiteContext& context, const Request& request)
   return json_response(200, std::move(out));
 }
 
+// The cursor is the number from which the next page begins, as in the list of unfinished trials.
 Result<Response> of_unfinished(const SiteContext& context, const Request& request) {
   TRY(const auto row, readable_study(context, request));
+  TRY(const auto asked, page_of(request.query, kDefaultPage, kLargestPage));
   TRY(const auto wanted, wanted_of(request.query));
-  TRY(const auto trials, context.storage.unfinished_trials(row.id));
-  std::string out = R"({"trials":)";
-  TRY(append_trials(out, context, trials, wanted));
-  return json_response(200, out + '}');
+  TRY(auto trials, context.storage.unfinished_trials(row.id, asked.after, asked.limit + 1));
+  bool more = cut(trials, asked);
+  std::string out;
+  ObjectWriter page(out);
+  TRY(const std::size_t count, append_trials(page.begin("trials"), context, trials, wanted));
+  more |= count < trials.size();
+  page.integer("cursor", count == 0 ? asked.after : to_int(trials[count - 1].trial.key.number) + 1)
+      .boolean("more", more)
+      .end();
+  return json_response(200, std::move(out));
 }
 
 Result<Response> of_trial(const SiteContext& context, const Request& request) {
@@ -142,10 +150,11 @@ Result<Response> of_trial(const SiteContext& context, const Request& request) {
 }
 
 constexpr std::array<Route, 4> kSeriesRoutes{{
-    {Method::get, "/api/studies/{}/series", Access::principal, answer<names>},
-    {Method::get, "/api/studies/{}/series/trials", Access::principal, answer<of_finished>},
-    {Method::get, "/api/studies/{}/series/unfinished", Access::principal, answer<of_unfinished>},
-    {Method::get, "/api/studies/{}/trials/{}/series", Access::principal, answer<of_trial>},
+    costly({Method::get, "/api/studies/{}/series", Access::principal, answer<names>}),
+    costly({Method::get, "/api/studies/{}/series/trials", Access::principal, answer<of_finished>}),
+    costly({Method::get, "/api/studies/{}/series/unfinished", Access::principal,
+            answer<of_unfinished>}),
+    costly({Method::get, "/api/studies/{}/trials/{}/series", Access::principal, answer<of_trial>}),
 }};
 
 }  // namespace

@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <array>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -28,8 +27,10 @@ Error closed_project() {
                "This study's project is not open to you any more; ask an administrator."};
 }
 
-// Reads the study's row and replies with it, or with the error that `objection` returns for it.
-void reply_with_row(const SiteContext& context, StudyId id, int status, const Reply& reply,
+// Reads the study's row in the lane and replies with it, or with the error that `objection` returns
+// for it.
+void reply_with_row(const SiteContext& context, const hub::Lane& lane, StudyId id, int status,
+                    const Reply& reply,
                     std::function<Status(const storage::StudyRow&)> objection = {}) {
   const auto read = [&context, id, status, objection = std::move(objection)]() -> Result<Response> {
     TRY(const auto row, context.storage.study(id));
@@ -37,17 +38,24 @@ void reply_with_row(const SiteContext& context, StudyId id, int status, const Re
     if (objection) TRY(objection(*row));
     return json_response(status, shown_study_json(context.hub, *row));
   };
-  if (!context.readers.post([read, reply] { respond(reply, read()); })) {
-    respond(reply, Error{"storage_unavailable",
-                         "The server has too much to do; ask for the study again."});
-  }
+  const hub::Added added = context.readers.post(lane, [read, reply] { respond(reply, read()); });
+  if (added != hub::Added::yes) respond(reply, overloaded(added));
+}
+
+// Returns the lane in which the row of a study that the request has changed is read.
+hub::Lane row_lane(const Request& request) {
+  hub::Lane lane = request.lane;
+  if (lane.band == hub::Band::costly) lane.band = hub::Band::quick;
+  return lane;
 }
 
 // Returns a callback that replies with the row of the changed study.
-hub::Callback<StudyId> row_replier(const SiteContext& context, Reply reply) {
-  return [&context, reply = std::move(reply)](const Result<StudyId>& changed) {
+hub::Callback<StudyId> row_replier(const SiteContext& context, const Request& request,
+                                   Reply reply) {
+  return [&context, lane = row_lane(request),
+          reply = std::move(reply)](const Result<StudyId>& changed) {
     if (!changed) return reply(error_response(changed.error()));
-    reply_with_row(context, *changed, 200, reply);
+    reply_with_row(context, lane, *changed, 200, reply);
   };
 }
 
@@ -109,18 +117,19 @@ Status submit(const SiteContext& context, const Request& request, const Reply& r
   // Holds the blobs until the study names them, even if another study is deleted meanwhile.
   const std::shared_ptr<blobs::CollectedBlobs::Hold> hold = context.blobs.hold(blobs_of(spec));
   TRY(check_blobs(context, spec));
-  auto done = [&context, hold, sent = spec, project,
+  auto done = [&context, hold, sent = spec, project, lane = row_lane(request),
                reply](Result<hub::Submitted> submitted) mutable {
     if (!submitted) return reply(error_response(submitted.error()));
     if (submitted->how == hub::Submitted::How::created) {
       hold->named();
-      reply_with_row(context, submitted->study, 201, reply);
+      reply_with_row(context, lane, submitted->study, 201, reply);
     } else {
-      reply_with_row(
-          context, submitted->study, 200, reply, [sent, project](const storage::StudyRow& row) {
-            return row.project == project && same_content(sent, row.spec) ? Status()
-                                                                          : other_content(row.id);
-          });
+      reply_with_row(context, lane, submitted->study, 200, reply,
+                     [sent, project](const storage::StudyRow& row) {
+                       return row.project == project && same_content(sent, row.spec)
+                                  ? Status()
+                                  : other_content(row.id);
+                     });
     }
   };
   context.hub.submit_study({request.principal.name, project, std::move(spec),
@@ -135,14 +144,14 @@ Status submit(const SiteContext& context, const Request& request, const Reply& r
 Status cancel(const SiteContext& context, const Request& request, const Reply& reply) {
   TRY(const auto row, readable_study(context, request));
   context.hub.cancel_study(row.id, note_of(request, "study.cancel", {}),
-                           row_replier(context, reply));
+                           row_replier(context, request, reply));
   return {};
 }
 
 Status pause(const SiteContext& context, const Request& request, const Reply& reply) {
   TRY(const auto row, readable_study(context, request));
   context.hub.pause_study(row.id, true, note_of(request, "study.pause", {}),
-                          row_replier(context, reply));
+                          row_replier(context, request, reply));
   return {};
 }
 
@@ -157,7 +166,7 @@ Result<storage::StudyRow> usable_study(const SiteContext& context, const Request
 Status resume(const SiteContext& context, const Request& request, const Reply& reply) {
   TRY(const auto row, usable_study(context, request));
   context.hub.pause_study(row.id, false, note_of(request, "study.resume", {}),
-                          row_replier(context, reply));
+                          row_replier(context, request, reply));
   return {};
 }
 
@@ -168,7 +177,7 @@ Status prioritize(const SiteContext& context, const Request& request, const Repl
   ObjectWriter(detail).integer("priority", body.priority).end();
   context.hub.prioritize_study(row.id, body.priority,
                                note_of(request, "study.priority", {}, std::move(detail)),
-                               row_replier(context, reply));
+                               row_replier(context, request, reply));
   return {};
 }
 
@@ -190,11 +199,11 @@ Status reissue(const SiteContext& context, const Request& request, const Reply& 
     wanted.code = std::move(body.code);
   }
   wanted.note = note_of(request, "study.replay", {}, std::move(detail));
-  context.hub.reissue_study(std::move(wanted),
-                            [hold, done = row_replier(context, reply)](const Result<StudyId>& id) {
-                              if (hold && id) hold->named();
-                              done(id);
-                            });
+  context.hub.reissue_study(std::move(wanted), [hold, done = row_replier(context, request, reply)](
+                                                   const Result<StudyId>& id) {
+    if (hold && id) hold->named();
+    done(id);
+  });
   return {};
 }
 
@@ -209,17 +218,18 @@ Status extend(const SiteContext& context, const Request& request, const Reply& r
                             .more = std::move(more),
                             .quota = quota_of(request.principal),
                             .note = note_of(request, "study.extend", {})},
-                           row_replier(context, reply));
+                           row_replier(context, request, reply));
   return {};
 }
 
 // Answers with the row of a study whose webhook was set or removed.
-hub::Committed webhook_replier(const SiteContext& context, StudyId id, const Reply& reply) {
-  return [&context, id, reply](const Result<storage::Outcome>& outcome) {
+hub::Committed webhook_replier(const SiteContext& context, const Request& request, StudyId id,
+                               const Reply& reply) {
+  return [&context, lane = row_lane(request), id, reply](const Result<storage::Outcome>& outcome) {
     if (!outcome) return reply(error_response(outcome.error()));
     if (outcome->applied == storage::Applied::conflict)
       return reply(error_response(unknown_study()));
-    reply_with_row(context, id, 200, reply);
+    reply_with_row(context, lane, id, 200, reply);
   };
 }
 
@@ -233,7 +243,7 @@ Status set_webhook(const SiteContext& context, const Request& request, const Rep
   context.hub.set_webhook(
       {row.id, std::move(webhook), auth::new_token(auth::TokenKind::webhook_secret)},
       note_of(request, "study.webhook", std::to_string(to_int(row.id))),
-      webhook_replier(context, row.id, reply));
+      webhook_replier(context, request, row.id, reply));
   return {};
 }
 
@@ -241,7 +251,7 @@ Status remove_webhook(const SiteContext& context, const Request& request, const 
   TRY(const auto row, readable_study(context, request));
   context.hub.set_webhook({row.id, std::nullopt},
                           note_of(request, "study.no_webhook", std::to_string(to_int(row.id))),
-                          webhook_replier(context, row.id, reply));
+                          webhook_replier(context, request, row.id, reply));
   return {};
 }
 
@@ -276,16 +286,20 @@ Status remove(const SiteContext& context, const Request& request, const Reply& r
 
 // ---- reading
 
+// Lists the studies that the caller may see, newest first. The cursor is the last study's id.
 Result<Response> studies(const SiteContext& context, const Request& request) {
-  TRY(const auto rows, context.storage.studies());
-  std::string out = R"({"studies":[)";
-  bool first = true;
-  for (const storage::StudyRow& row : rows) {
-    if (!may_see(request.principal, row)) continue;
-    if (!std::exchange(first, false)) out += ',';
-    out += shown_study_json(context.hub, row);
-  }
-  return json_response(200, out + "]}");
+  TRY(const auto wanted, page_of(request.query, kDefaultPage, kLargestPage));
+  storage::StudyQuery query{.before = wanted.after, .limit = wanted.limit};
+  if (!is_admin(request)) query.owner = request.principal.name;
+  TRY(const auto found, context.storage.studies(query));
+  std::string out;
+  ObjectWriter page(out);
+  append_list(page.begin("studies"), found.studies,
+              [&](const storage::StudyRow& row) { out += shown_study_json(context.hub, row); });
+  page.integer("cursor", found.studies.empty() ? wanted.after : to_int(found.studies.back().id))
+      .boolean("more", found.more)
+      .end();
+  return json_response(200, std::move(out));
 }
 
 Result<Response> study(const SiteContext& context, const Request& request) {
@@ -335,33 +349,37 @@ Status study_blob(const SiteContext& context, const Request& request, const Repl
 
 // ---- devices
 
-// Lists the connected devices of the projects that the caller may use.
+void append_worker(std::string& out, const dispatch::WorkerView& view) {
+  ObjectWriter worker(out);
+  worker.text("device", view.device)
+      .text("class", view.capabilities.device_class)
+      .text("engine", view.capabilities.engine)
+      .text("state", view.attempt ? "computing" : "idle");
+  append_list(worker.begin("backends"), view.capabilities.backends,
+              [&out](const std::string& one) { protocol::append_string(out, one); });
+  worker.integer("memory_mb", view.capabilities.memory_mb)
+      .integer("cores", view.capabilities.cores);
+  if (const auto& gpu = view.capabilities.gpu) protocol::append_gpu(worker.begin("gpu"), *gpu);
+  if (view.attempt) worker.integer("attempt", to_int(*view.attempt));
+  if (view.trial) {
+    worker.integer("trial", to_int(view.trial->number)).integer("study", to_int(view.trial->study));
+  }
+  worker.end();
+}
+
+// Lists the connected devices of the projects that the caller may use, in the order in which they
+// connected.
 Status workers(const SiteContext& context, const Request& request, const Reply& reply) {
-  context.hub.workers([caller = request.principal, reply](std::vector<dispatch::WorkerView> views) {
-    std::erase_if(views, [&caller](const dispatch::WorkerView& view) {
-      return !auth::IdentityCache::may_use(caller, view.project);
-    });
+  TRY(const auto wanted, page_of(request.query, kDefaultPage, kLargestPage));
+  dispatch::WorkerQuery query{.after = SessionId{static_cast<std::uint64_t>(wanted.after)},
+                              .limit = static_cast<std::size_t>(wanted.limit)};
+  if (!is_admin(request)) query.projects = request.principal.projects;
+  context.hub.workers(std::move(query), [reply](const dispatch::WorkerPage& page) {
     std::string out;
     ObjectWriter body(out);
-    append_list(body.begin("workers"), views, [&out](const dispatch::WorkerView& view) {
-      ObjectWriter worker(out);
-      worker.text("device", view.device)
-          .text("class", view.capabilities.device_class)
-          .text("engine", view.capabilities.engine)
-          .text("state", view.attempt ? "computing" : "idle");
-      append_list(worker.begin("backends"), view.capabilities.backends,
-                  [&out](const std::string& one) { protocol::append_string(out, one); });
-      worker.integer("memory_mb", view.capabilities.memory_mb)
-          .integer("cores", view.capabilities.cores);
-      if (const auto& gpu = view.capabilities.gpu) protocol::append_gpu(worker.begin("gpu"), *gpu);
-      if (view.attempt) worker.integer("attempt", to_int(*view.attempt));
-      if (view.trial) {
-        worker.integer("trial", to_int(view.trial->number))
-            .integer("study", to_int(view.trial->study));
-      }
-      worker.end();
-    });
-    body.end();
+    append_list(body.begin("workers"), page.workers,
+                [&out](const dispatch::WorkerView& view) { append_worker(out, view); });
+    body.integer("cursor", static_cast<std::int64_t>(page.cursor)).boolean("more", page.more).end();
     reply(json_response(200, std::move(out)));
   });
   return {};
@@ -370,32 +388,26 @@ Status workers(const SiteContext& context, const Request& request, const Reply& 
 // Counts the devices of the study's project that may run its trials, and the others by reason
 // (R40).
 Status placement(const SiteContext& context, const Request& request, const Reply& reply) {
-  TRY(const auto row, readable_study(context, request));
-  context.hub.workers([project = row.project, spec = row.spec,
-                       reply](std::vector<dispatch::WorkerView> views) {
-    std::erase_if(views, [&](const auto& view) { return view.project != project; });
-    std::map<std::string_view, std::int64_t> reasons;
-    for (const dispatch::WorkerView& view : views) {
-      const std::string_view reason = protocol::unmet(spec, view.capabilities);
-      if (!reason.empty()) ++reasons[reason];
-    }
-    auto matching = static_cast<std::int64_t>(views.size());
-    for (const auto& [reason, count] : reasons) matching -= count;
-    std::string out;
-    ObjectWriter body(out);
-    body.integer("devices", static_cast<std::int64_t>(views.size())).integer("matching", matching);
-    append_list(body.begin("reasons"), reasons, [&out](const auto& one) {
-      ObjectWriter(out).text("code", one.first).integer("devices", one.second).end();
-    });
-    body.end();
-    reply(json_response(200, std::move(out)));
-  });
+  TRY(auto row, readable_study(context, request));
+  context.hub.placement(
+      std::move(row.project), std::move(row.spec), [reply](const dispatch::Placement& found) {
+        std::int64_t matching = found.devices;
+        for (const auto& [reason, count] : found.reasons) matching -= count;
+        std::string out;
+        ObjectWriter body(out);
+        body.integer("devices", found.devices).integer("matching", matching);
+        append_list(body.begin("reasons"), found.reasons, [&out](const auto& one) {
+          ObjectWriter(out).text("code", one.first).integer("devices", one.second).end();
+        });
+        body.end();
+        reply(json_response(200, std::move(out)));
+      });
   return {};
 }
 
 constexpr std::array<Route, 16> kStudyRoutes{{
-    {Method::post, "/api/studies", Access::principal, answer_later<submit>, kSpecBody},
-    {Method::get, "/api/studies", Access::principal, answer<studies>},
+    costly({Method::post, "/api/studies", Access::principal, answer_later<submit>, kSpecBody}),
+    costly({Method::get, "/api/studies", Access::principal, answer<studies>}),
     {Method::get, "/api/studies/{}", Access::principal, answer<study>},
     {Method::get, "/api/studies/{}/spec", Access::principal, answer_later<spec>},
     {Method::get, "/api/studies/{}/blobs/{}", Access::principal, answer_later<study_blob>},
@@ -404,14 +416,16 @@ constexpr std::array<Route, 16> kStudyRoutes{{
     {Method::post, "/api/studies/{}/resume", Access::principal, answer_later<resume>, kSmallBody},
     {Method::post, "/api/studies/{}/priority", Access::principal, answer_later<prioritize>,
      kSmallBody},
-    {Method::post, "/api/studies/{}/replay", Access::principal, answer_later<reissue>, kSpecBody},
-    {Method::post, "/api/studies/{}/extend", Access::principal, answer_later<extend>, kSpecBody},
+    costly({Method::post, "/api/studies/{}/replay", Access::principal, answer_later<reissue>,
+            kSpecBody}),
+    costly({Method::post, "/api/studies/{}/extend", Access::principal, answer_later<extend>,
+            kSpecBody}),
     {Method::post, "/api/studies/{}/webhook", Access::principal, answer_later<set_webhook>,
      kSmallBody},
     {Method::remove, "/api/studies/{}/webhook", Access::principal, answer_later<remove_webhook>},
     {Method::remove, "/api/studies/{}", Access::principal, answer_later<remove>},
-    {Method::get, "/api/studies/{}/placement", Access::principal, answer_later<placement>},
-    {Method::get, "/api/workers", Access::principal, answer_later<workers>},
+    costly({Method::get, "/api/studies/{}/placement", Access::principal, answer_later<placement>}),
+    costly({Method::get, "/api/workers", Access::principal, answer_later<workers>}),
 }};
 
 }  // namespace

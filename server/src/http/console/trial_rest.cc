@@ -1,6 +1,7 @@
 // Sends the trials of a study: rows, curves and printed lines.
 #include <array>
 #include <utility>
+#include <vector>
 
 #include "http/console/console_rest.h"
 #include "http/console/rows.h"
@@ -13,6 +14,8 @@ namespace {
 
 using protocol::append_list;
 using protocol::ObjectWriter;
+
+constexpr std::int64_t kBestPage = storage::kShownBest;
 
 // Appends the rows. With the query `points=1` they have curves, up to the limit of CurveRoom.
 void append_trials(std::string& out, const SiteContext& context,
@@ -52,12 +55,25 @@ Result<Response> trials(const SiteContext& context, const Request& request) {
   return json_response(200, std::move(out));
 }
 
+// Sends a page of trials that are ordered by their numbers. The cursor is the number from which the
+// next page begins. REQUIRES: `found` was read with one trial more than the page may have.
+Result<Response> page_by_number(const SiteContext& context, const Request& request,
+                                const Page& wanted, std::vector<storage::TrialDetail> found) {
+  const bool more = cut(found, wanted);
+  std::string out;
+  ObjectWriter page(out);
+  append_trials(page.begin("trials"), context, found, request.query);
+  page.integer("cursor", found.empty() ? wanted.after : to_int(found.back().trial.key.number) + 1)
+      .boolean("more", more)
+      .end();
+  return json_response(200, std::move(out));
+}
+
 Result<Response> unfinished(const SiteContext& context, const Request& request) {
   TRY(const auto row, readable_study(context, request));
-  TRY(const auto found, context.storage.unfinished_trials(row.id));
-  std::string out = R"({"trials":)";
-  append_trials(out, context, found, request.query);
-  return json_response(200, out + '}');
+  TRY(const auto wanted, page_of(request.query, kDefaultPage, kLargestPage));
+  TRY(auto found, context.storage.unfinished_trials(row.id, wanted.after, wanted.limit + 1));
+  return page_by_number(context, request, wanted, std::move(found));
 }
 
 // Returns the error that says why a study has no best trial.
@@ -75,11 +91,10 @@ Error no_best(const storage::StudyRow& study) {
 
 Result<Response> best(const SiteContext& context, const Request& request) {
   TRY(const auto row, readable_study(context, request));
-  TRY(const auto found, context.storage.best_trials(row.id));
-  if (found.empty()) return no_best(row);
-  std::string out = R"({"trials":)";
-  append_trials(out, context, found, request.query);
-  return json_response(200, out + '}');
+  TRY(const auto wanted, page_of(request.query, kBestPage, kLargestPage));
+  TRY(auto found, context.storage.best_trials(row.id, wanted.after, wanted.limit + 1));
+  if (found.empty() && wanted.after == 0) return no_best(row);
+  return page_by_number(context, request, wanted, std::move(found));
 }
 
 Result<Response> trial(const SiteContext& context, const Request& request) {
@@ -108,11 +123,11 @@ Result<Response> log(const SiteContext& context, const Request& request) {
 }
 
 constexpr std::array<Route, 5> kTrialRoutes{{
-    {Method::get, "/api/studies/{}/trials", Access::principal, answer<trials>},
-    {Method::get, "/api/studies/{}/best", Access::principal, answer<best>},
-    {Method::get, "/api/studies/{}/unfinished", Access::principal, answer<unfinished>},
-    {Method::get, "/api/studies/{}/trials/{}", Access::principal, answer<trial>},
-    {Method::get, "/api/studies/{}/trials/{}/log", Access::principal, answer<log>},
+    costly({Method::get, "/api/studies/{}/trials", Access::principal, answer<trials>}),
+    costly({Method::get, "/api/studies/{}/best", Access::principal, answer<best>}),
+    costly({Method::get, "/api/studies/{}/unfinished", Access::principal, answer<unfinished>}),
+    costly({Method::get, "/api/studies/{}/trials/{}", Access::principal, answer<trial>}),
+    costly({Method::get, "/api/studies/{}/trials/{}/log", Access::principal, answer<log>}),
 }};
 
 }  // namespace

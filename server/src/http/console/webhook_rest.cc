@@ -28,7 +28,7 @@ Status secret(const SiteContext& context, const Request& request, const Reply& r
                                     wanted.renew};
   context.hub.commit(
       {std::move(store), std::move(note)},
-      [&context, owner, reply](const Result<storage::Outcome>& stored) {
+      [&context, owner, lane = request.lane, reply](const Result<storage::Outcome>& stored) {
         if (!stored) return reply(error_response(stored.error()));
         const auto read = [&context, owner]() -> Result<Response> {
           TRY(const auto kept, context.storage.webhook_secret(owner));
@@ -36,8 +36,9 @@ Status secret(const SiteContext& context, const Request& request, const Reply& r
             body.text("secret", kept.value_or(std::string()));
           });
         };
-        if (!context.readers.post([read, reply] { respond(reply, read()); }))
-          respond(reply, Error{"storage_unavailable", "The server has too much to do; ask again."});
+        const hub::Added added =
+            context.readers.post(lane, [read, reply] { respond(reply, read()); });
+        if (added != hub::Added::yes) respond(reply, overloaded(added));
       });
   return {};
 }

@@ -14,7 +14,8 @@ Instant now() {
   return Instant{std::chrono::duration_cast<std::chrono::milliseconds>(since_start).count()};
 }
 
-// Returns the /64 network of an IPv6 address, because its owner has all addresses of the network.
+}  // namespace
+
 std::string network_of(const std::string& address) {
   std::array<unsigned char, sizeof(in6_addr)> bytes{};
   if (inet_pton(AF_INET6, address.c_str(), bytes.data()) != 1) return address;
@@ -23,8 +24,6 @@ std::string network_of(const std::string& address) {
   inet_ntop(AF_INET6, bytes.data(), text.data(), text.size());
   return text.data();
 }
-
-}  // namespace
 
 Admission::Admission(const AdmissionLimits& limits)
     : joins_({.burst = limits.joins_burst, .per_second = limits.joins_per_s}),

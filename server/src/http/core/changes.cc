@@ -37,6 +37,15 @@ Status commit_noted(const SiteContext& context, const storage::Transition& chang
   return {};
 }
 
+Error overloaded(hub::Added added) {
+  if (added == hub::Added::caller_full) {
+    return Error{"too_many_requests",
+                 "Too many of your requests wait already; send fewer at once."};
+  }
+  return Error{"storage_unavailable",
+               "The server has too much to do at the moment; try again in a few seconds."};
+}
+
 Error unknown_device() { return {"unknown_device", "No device has this name."}; }
 
 Status erase_device(const SiteContext& context, const std::string& device, storage::NoteAudit note,

@@ -25,6 +25,9 @@ storage::NoteAudit note_of(const Request& request, std::string action, std::stri
 Status commit_noted(const SiteContext& context, const storage::Transition& change,
                     storage::NoteAudit note, Reply reply, Answer answer);
 
+// Returns the error of a request whose work cannot wait, because too much waits already.
+Error overloaded(hub::Added added);
+
 Error unknown_device();
 
 // Erases a device from the server, and replies.

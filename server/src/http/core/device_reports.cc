@@ -89,15 +89,17 @@ Result<std::int64_t> DeviceReports::add(const DeviceReport& report, std::string_
   return number;
 }
 
-std::vector<std::string> DeviceReports::newest(std::size_t count) const {
+std::vector<DeviceReports::Stored> DeviceReports::newest(std::int64_t before,
+                                                         std::size_t count) const {
   const std::lock_guard lock(mutex_);
-  std::vector<std::string> texts;
+  std::vector<Stored> texts;
   for (auto number = numbers_.rbegin(); number != numbers_.rend() && texts.size() < count;
        ++number) {
+    if (before != 0 && *number >= before) continue;
     std::ifstream file(path_of(*number), std::ios::binary);
     std::string text(std::istreambuf_iterator<char>(file), {});
     // A file may be incomplete after a crash, and is then left out.
-    if (text.ends_with('}')) texts.push_back(std::move(text));
+    if (text.ends_with('}')) texts.push_back({*number, std::move(text)});
   }
   return texts;
 }

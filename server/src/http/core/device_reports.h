@@ -42,8 +42,13 @@ class DeviceReports {
   // Stores the report and returns its number. Errors: `storage_unavailable`.
   Result<std::int64_t> add(const DeviceReport& report, std::string_view project, std::int64_t now);
 
-  // Returns up to `count` reports as JSON texts, the newest first. Skips unreadable files.
-  std::vector<std::string> newest(std::size_t count) const;
+  struct Stored {
+    std::int64_t number = 0;
+    std::string json;
+  };
+  // Returns up to `count` reports with numbers below `before` (0: any), the newest first. Skips
+  // unreadable files.
+  std::vector<Stored> newest(std::int64_t before, std::size_t count) const;
 
  private:
   DeviceReports(std::filesystem::path folder, std::size_t kept)

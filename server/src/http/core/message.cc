@@ -48,6 +48,7 @@ constexpr std::array kStatuses{
     CodeStatus{"unknown_artifact", 404},
     CodeStatus{"unknown_attempt", 404},
     CodeStatus{"rate_limited", 429},
+    CodeStatus{"too_many_requests", 429},
     CodeStatus{"headers_too_large", 431},
     CodeStatus{"internal", 500},
     CodeStatus{"artifact_no_room", 507},

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "hub/reader_pool.h"
 #include "protocol/json/json_writer.h"
 #include "storage/records.h"
 
@@ -40,6 +41,8 @@ struct Request {
   storage::Principal principal;       // console routes
   std::int64_t token = 0;             // id of the token
   storage::Device device;             // device routes of compute
+  // Where the work for this request waits. Site::plan sets it.
+  hub::Lane lane{hub::Band::quick, {}};
 };
 
 // A file that is sent in pieces.

@@ -2,13 +2,31 @@
 
 #include <algorithm>
 #include <limits>
+#include <string>
 #include <utility>
+
+#include "http/core/admission.h"
 
 namespace hyperflock::http {
 namespace {
 
 // The value of Request::route for a file. Files have no route in the table.
 constexpr std::size_t kStaticRoute = std::numeric_limits<std::size_t>::max();
+
+// Returns where the work for an admitted request waits. The caller is the one whom the site
+// recognised. Anybody else is known by the network only.
+hub::Lane lane_of(const Request& request, const Route* route) {
+  hub::Lane lane{hub::Band::quick, "network " + network_of(request.address)};
+  if (request.principal.id != 0) lane.caller = "person " + std::to_string(request.principal.id);
+  if (!request.device.id.empty()) lane.caller = "device " + request.device.id;
+  const bool is_admin =
+      request.principal.id != 0 && request.principal.role == storage::PrincipalRole::admin;
+  const bool is_costly =
+      route != nullptr && (route->upload != nullptr || route->cost == Cost::costly);
+  if (is_costly) lane.band = hub::Band::costly;
+  if (is_admin) lane.band = hub::Band::operators;
+  return lane;
+}
 
 Plan ready(Response response) { return Plan{Plan::Kind::answer, std::move(response), 0}; }
 
@@ -24,6 +42,7 @@ Plan RoutedSite::plan(Request& request) {
   if (route.handle == nullptr && route.upload == nullptr) return Plan{Plan::Kind::websocket, {}, 0};
   const Status admitted = parts_.admit(context_, route, request);
   if (!admitted) return ready(error_response(admitted.error()));
+  request.lane = lane_of(request, &route);
   if (route.upload != nullptr) return plan_upload(*route.upload, request);
   return Plan{Plan::Kind::handle, {}, route.body_limit};
 }
@@ -45,6 +64,7 @@ Plan RoutedSite::plan_file(Request& request, const std::string& allow) const {
   if (known && reads) {
     if (auto cached = context_.files.cached(request)) return ready(with_policy(std::move(*cached)));
     request.route = kStaticRoute;
+    request.lane = lane_of(request, nullptr);
     return Plan{Plan::Kind::handle, {}, 0};
   }
   if (known || !allow.empty()) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <span>
@@ -51,15 +52,26 @@ struct UploadHandler {
 // The limit in bytes for JSON bodies with a few fields.
 inline constexpr std::uint64_t kSmallBody = std::uint64_t{4} * 1024;
 
+// How much a request may cost. Costly ones read many rows or hash bytes, and wait in other queues
+// than quick ones (hub::Band).
+enum class Cost { quick, costly };
+
 // A route has a handler or an upload handler; a route for a WebSocket has neither.
 struct Route {
   Method method = Method::get;  // get includes HEAD
   std::string_view pattern;
   Access access = Access::open;
   Handler handle = nullptr;
-  std::uint64_t body_limit = 0;  // for `handle`
-  const UploadHandler* upload = nullptr;
+  std::uint64_t body_limit = 0;           // for `handle`
+  const UploadHandler* upload = nullptr;  // always costly
+  Cost cost = Cost::quick;
 };
+
+// Returns the route as a costly one.
+constexpr Route costly(Route route) {
+  route.cost = Cost::costly;
+  return route;
+}
 
 struct Match {
   std::size_t route = 0;
@@ -90,12 +102,21 @@ struct Page {
   std::int64_t limit = 0;
 };
 
-// The usual and the largest number of rows in one page of trials, of series or of the audit log.
+// The usual and the largest number of rows in one page of a list.
 inline constexpr std::int64_t kDefaultPage = 500;
 inline constexpr std::int64_t kLargestPage = 5'000;
 
 // Returns the page that the query `after=0&limit=500` asks for; `usual` is the default limit.
 // Error: `bad_number`.
 Result<Page> page_of(std::string_view query, std::int64_t usual, std::int64_t most);
+
+// Cuts a list that was read with one row more than the page may have. Returns whether there was
+// such a row, so that the answer can say that more follow.
+template <typename Row>
+bool cut(std::vector<Row>& rows, const Page& page) {
+  const bool more = std::ssize(rows) > page.limit;
+  if (more) rows.resize(static_cast<std::size_t>(page.limit));
+  return more;
+}
 
 }  // namespace hyperflock::http

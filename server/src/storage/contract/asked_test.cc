@@ -91,7 +91,7 @@ TEST_P(StorageContract, R44_AskedTrialsHaveRowsInAnyOrderOfTheirNumbers) {
   reopen();
   EXPECT_EQ(study(1).total, 3);
   EXPECT_EQ(study(1).running, 3);
-  const auto open = storage().unfinished_trials(StudyId{1}).value();
+  const auto open = storage().unfinished_trials(StudyId{1}, 0, 100).value();
   ASSERT_THAT(open, SizeIs(3));
   EXPECT_EQ(open.at(0).trial.key, key(1, 2));
   EXPECT_EQ(open.at(0).trial.params, R"({"x":2})");
@@ -130,7 +130,7 @@ TEST_P(StorageContract, R44_AskedTrialsRunLikeOthers) {
   EXPECT_EQ(study(1).running, 1);
   EXPECT_EQ(study(1).best_trial, TrialNumber{0});
   EXPECT_EQ(study(1).best_params, R"({"x":0})");
-  EXPECT_THAT(storage().unfinished_trials(StudyId{1}).value(), SizeIs(1));
+  EXPECT_THAT(storage().unfinished_trials(StudyId{1}, 0, 100).value(), SizeIs(1));
   apply_one(end_study(1, StudyState::cancelled));
   ASSERT_THAT(finished(1), SizeIs(2));
   EXPECT_EQ(finished(1).at(1).trial.state, TrialState::cancelled);

@@ -51,14 +51,14 @@ TEST_P(StorageContract, R57_ATrialThatDoesNotMeetItsConstraintsIsNotTheBest) {
   reopen();
   EXPECT_EQ(study(1).best_trial, TrialNumber{2});
   EXPECT_EQ(study(1).best_value, 4);
-  EXPECT_THAT(numbers_of(storage().best_trials(StudyId{1}).value()), ElementsAre(2));
+  EXPECT_THAT(numbers_of(storage().best_trials(StudyId{1}, 0, 100).value()), ElementsAre(2));
 }
 
 TEST_P(StorageContract, R57_WithoutATrialThatMeetsItsConstraintsThereIsNoBest) {
   apply({create_study(1), start(1, key(1, 0)), with_constraint(complete(1, {5}), "Infinity")});
   EXPECT_FALSE(study(1).best_trial.has_value());
   EXPECT_EQ(study(1).complete, 1);
-  EXPECT_THAT(storage().best_trials(StudyId{1}).value(), IsEmpty());
+  EXPECT_THAT(storage().best_trials(StudyId{1}, 0, 100).value(), IsEmpty());
 }
 
 TEST_P(StorageContract, R57_TheLowestNumberWinsATieWhateverFinishedFirst) {
@@ -74,9 +74,9 @@ TEST_P(StorageContract, R57_OfSeveralDirectionsThoseThatNoOtherOneBeats) {
   reopen();  // the front is read again
   apply({complete(3, {1, 6}), complete(5, {1, 6})});
   EXPECT_THAT(study(1).best_trials, ElementsAre(TrialNumber{2}, TrialNumber{3}, TrialNumber{4}));
-  EXPECT_THAT(numbers_of(storage().best_trials(StudyId{1}).value()), ElementsAre(2, 3, 4));
+  EXPECT_THAT(numbers_of(storage().best_trials(StudyId{1}, 0, 100).value()), ElementsAre(2, 3, 4));
   EXPECT_FALSE(study(1).best_trial.has_value());
-  EXPECT_THAT(storage().studies().value().at(0).best_trials, SizeIs(3));
+  EXPECT_THAT(storage().studies({}).value().studies.at(0).best_trials, SizeIs(3));
 }
 
 TEST_P(StorageContract, R57_OfSeveralDirectionsConstraintsCountToo) {
@@ -149,7 +149,7 @@ TEST_P(StorageContract, R57_APrunedTrialIsNeverTheBest) {
 TEST_P(StorageContract, R57_ADeletedStudyLeavesNoBestTrials) {
   apply(asked({Direction::minimize, Direction::minimize}, 1));
   apply({complete(1, {1, 1}), end_study(1, StudyState::finished), DeleteStudy{StudyId{1}}});
-  EXPECT_THAT(storage().best_trials(StudyId{1}).value(), IsEmpty());
+  EXPECT_THAT(storage().best_trials(StudyId{1}, 0, 100).value(), IsEmpty());
   EXPECT_EQ(applied(constraints(0, {1})), Applied::conflict);
 }
 

@@ -70,10 +70,10 @@ TEST_P(StorageContract, R55_ADeletedStudyIsGoneForEveryReader) {
   EXPECT_EQ(gone.study, StudyId{1});
   EXPECT_EQ(gone.freed, (Freed{2, 3, 3 * kArtifactBytes + 1'333}));
   for (int life = 0; life < 2; ++life, reopen()) {
-    EXPECT_THAT(storage().studies().value(), IsEmpty());
+    EXPECT_THAT(storage().studies({}).value().studies, IsEmpty());
     EXPECT_FALSE(storage().study(StudyId{1}).value().has_value());
     EXPECT_THAT(finished(1), IsEmpty());
-    EXPECT_THAT(storage().unfinished_trials(StudyId{1}).value(), IsEmpty());
+    EXPECT_THAT(storage().unfinished_trials(StudyId{1}, 0, 100).value(), IsEmpty());
     EXPECT_FALSE(storage().trial(key(1, 0)).value().has_value());
     EXPECT_FALSE(storage().attempt(AttemptId{2}).value().has_value());
     EXPECT_FALSE(storage().attempt(AttemptId{4}).value().has_value());

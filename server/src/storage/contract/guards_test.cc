@@ -17,7 +17,7 @@ TEST_P(StorageContract, CreateStudyIsRepeatedForTheSameSubmitKey) {
   const Outcome again = apply_one(create_study(2, "a"));
   EXPECT_EQ(again.applied, Applied::repeated);
   EXPECT_EQ(again.study, StudyId{1});
-  EXPECT_THAT(storage().studies().value(), SizeIs(1));
+  EXPECT_THAT(storage().studies({}).value().studies, SizeIs(1));
 }
 
 TEST_P(StorageContract, SubmitKeyIsUniquePerOwnerOnly) {
@@ -564,7 +564,7 @@ TEST_P(StorageContract, R56_AFailedTrialPausesItsStudyInTheSameTransaction) {
   ASSERT_TRUE(study(1).stop_failure.has_value());
   EXPECT_EQ(study(1).stop_failure->code, "poison");
   EXPECT_EQ(applied(fail_and_pause(key(1, 0))), Applied::superseded);
-  EXPECT_EQ(storage().studies().value().at(0).stop_failure, study(1).stop_failure);
+  EXPECT_EQ(storage().studies({}).value().studies.at(0).stop_failure, study(1).stop_failure);
 }
 
 TEST_P(StorageContract, R56_AStudyWithASuccessOrAPauseDoesNotPauseItself) {

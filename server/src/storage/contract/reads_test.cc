@@ -36,7 +36,7 @@ TEST_P(StorageContract, StudyRowsComeBackAsTheyWentIn) {
   at(kNow + 1);
   apply_one(create_study(2, "second"));
 
-  const auto rows = storage().studies().value();
+  const auto rows = storage().studies({}).value().studies;
   ASSERT_THAT(rows, SizeIs(2));
   EXPECT_EQ(rows[0].id, StudyId{2});
   EXPECT_EQ(rows[0].created_at, kNow + 1);
@@ -65,7 +65,7 @@ TEST_P(StorageContract, StudiesOfEveryKindComeBackAsTheyWentIn) {
       {R"("y")", {}, protocol::ValueRange{.low = 1, .high = 7, .integer = true, .step = 3}},
       {R"("z")", {"true", "1"}}};
   apply({points, drawn});
-  const auto rows = storage().studies().value();
+  const auto rows = storage().studies({}).value().studies;
   ASSERT_THAT(rows, SizeIs(2));
   EXPECT_EQ(rows[0].spec, drawn.spec);
   EXPECT_EQ(rows[0].total, 1'000'000);

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <limits>
+#include <set>
 #include <unordered_map>
 
 #include "storage/lineage.h"
@@ -18,6 +20,7 @@ namespace {
 
 constexpr std::chrono::seconds kBorrowTimeout{10};
 constexpr std::int64_t kAnyId = std::numeric_limits<std::int64_t>::max();
+static_assert(static_cast<int>(StudyState::running) == 0);  // kSelectRunning
 
 std::optional<StoredAttempt> attempt_by_id(Db& db, std::int64_t id) {
   Query row = db.query(kSelectAttempt, id);
@@ -95,21 +98,25 @@ std::vector<protocol::Failure> failures_of(Db& db, const StudyRow& study) {
   return failures;
 }
 
-std::vector<StudyRow> studies_between(Db& db, std::int64_t first, std::int64_t last) {
-  std::vector<StudyRow> found;
-  Query row = db.query(kSelectStudies, first, last);
-  while (row.next()) {
-    found.push_back(read_study(row));
-    StudyRow& study = found.back();
-    if (study.stopped_by) study.stop_failure = failure_of(db, {study.id, *study.stopped_by});
-    study.webhook = webhook_of(db, study.id);
-    if (study.spec.directions.size() > 1) study.best_trials = front_of(db, study.id);
-    if (study.spec.kind != protocol::StudyKind::asked || !study.best_trial) continue;
-    Query best = db.query("SELECT params FROM trials WHERE study = ? AND number = ?", study.id,
-                          *study.best_trial);
-    if (best.next()) study.best_params = best.text(0);
-  }
-  return found;
+// Reads a study from a row, and what other tables have of it.
+StudyRow whole_study(Db& db, const Query& row) {
+  StudyRow study = read_study(row);
+  if (study.stopped_by) study.stop_failure = failure_of(db, {study.id, *study.stopped_by});
+  study.webhook = webhook_of(db, study.id);
+  if (study.spec.directions.size() > 1) study.best_trials = front_of(db, study.id);
+  if (study.spec.kind != protocol::StudyKind::asked || !study.best_trial) return study;
+  Query best = db.query("SELECT params FROM trials WHERE study = ? AND number = ?", study.id,
+                        *study.best_trial);
+  if (best.next()) study.best_params = best.text(0);
+  return study;
+}
+
+// Puts the parts of a sum together (migrations/0017_totals.sql).
+std::int64_t trials_of(std::int64_t high, std::int64_t low) {
+  constexpr std::int64_t kHigh = std::int64_t{1} << 32;
+  high += low / kHigh;
+  if (high > kManyTrials / kHigh) return kManyTrials;
+  return std::min(kManyTrials, high * kHigh + low % kHigh);
 }
 
 // Finds the names of a study's series by their numbers.
@@ -192,7 +199,7 @@ RunningStudy running_study(Db& db, StudyRow row) {
     next.next();
     running.next_number = next.integer(0);
   }
-  Query trials = db.query(kSelectUnfinishedTrials, id);
+  Query trials = db.query(kSelectUnfinishedTrials, id, 0, kAnyId);
   while (trials.next()) {
     TrialRow trial = read_trial(trials).trial;
     running.unfinished.push_back(
@@ -242,14 +249,12 @@ Snapshot load(Db& db) {
   Snapshot snapshot;
   std::vector<std::int64_t> ids;
   {
-    Query running = db.query("SELECT study FROM study_progress WHERE state = ? ORDER BY study",
-                             StudyState::running);
+    Query running = db.query(kSelectRunning);
     while (running.next()) ids.push_back(running.integer(0));
   }
   for (const std::int64_t id : ids) {
-    for (StudyRow& row : studies_between(db, id, id)) {
-      snapshot.studies.push_back(running_study(db, std::move(row)));
-    }
+    if (auto row = study(db, StudyId{id}))
+      snapshot.studies.push_back(running_study(db, *std::move(row)));
   }
   Query next = db.query(
       "SELECT max(study, coalesce((SELECT max(id) FROM studies), 0)) + 1,"
@@ -315,12 +320,54 @@ Identities identities(Db& db) {
   return all;
 }
 
-std::vector<StudyRow> studies(Db& db) { return studies_between(db, 1, kAnyId); }
+StudyPage studies(Db& db, const StudyQuery& query) {
+  const Transaction view(db, Transaction::Kind::read);
+  const std::int64_t before = query.before == 0 ? kAnyId : query.before;
+  const std::int64_t limit = std::max<std::int64_t>(query.limit, 0);
+  StudyPage page;
+  Query row = query.owner ? db.query(kSelectStudiesOfOwner, before, limit + 1, *query.owner)
+                          : db.query(kSelectStudies, before, limit + 1);
+  std::size_t spec_bytes = 0;
+  while (row.next()) {
+    if (std::ssize(page.studies) == limit || spec_bytes >= kPageSpecBytes) {
+      page.more = true;
+      break;
+    }
+    spec_bytes += row.text(3).size();
+    page.studies.push_back(whole_study(db, row));
+  }
+  return page;
+}
+
+std::vector<std::string> running_runtimes(Db& db) {
+  const Transaction view(db, Transaction::Kind::read);
+  std::set<std::string> named;
+  Query running = db.query(kSelectRunning);
+  while (running.next()) {
+    Query row = db.query("SELECT json_extract(spec, '$.runtime_index') FROM studies WHERE id = ?",
+                         running.integer(0));
+    if (row.next() && !row.null(0)) named.emplace(row.text(0));
+  }
+  return {named.begin(), named.end()};
+}
+
+ProjectTotals project_totals(Db& db, const std::string& project) {
+  const Transaction view(db, Transaction::Kind::read);
+  ProjectTotals totals;
+  Query row = db.query(kSelectProjectTotals, project);
+  if (!row.next()) return totals;
+  totals.studies = row.integer(0);
+  totals.done = row.integer(1);
+  totals.trials = trials_of(row.integer(2), row.integer(3));
+  Query owner = db.query(kSelectProjectOwners, project, kNamedOwners);
+  while (owner.next()) totals.owners.emplace_back(owner.text(0));
+  return totals;
+}
 
 std::optional<StudyRow> study(Db& db, StudyId id) {
-  auto found = studies_between(db, to_int(id), to_int(id));
-  if (found.empty()) return std::nullopt;
-  return std::move(found.front());
+  Query row = db.query(kSelectStudy, id);
+  if (!row.next()) return std::nullopt;
+  return whole_study(db, row);
 }
 
 std::optional<protocol::StudySpec> spec(Db& db, StudyId id, std::int64_t code) {
@@ -343,14 +390,16 @@ std::vector<TrialDetail> finished_trials(Db& db, StudyId id, std::int64_t after,
                  id);
 }
 
-std::vector<TrialDetail> unfinished_trials(Db& db, StudyId id) {
+std::vector<TrialDetail> unfinished_trials(Db& db, StudyId id, std::int64_t from,
+                                           std::int64_t limit) {
   const Transaction view(db, Transaction::Kind::read);
-  return details(db, db.query(kSelectUnfinishedTrials, id), id);
+  return details(db, db.query(kSelectUnfinishedTrials, id, from, std::max<std::int64_t>(limit, 0)),
+                 id);
 }
 
-std::vector<TrialDetail> best_trials(Db& db, StudyId id) {
+std::vector<TrialDetail> best_trials(Db& db, StudyId id, std::int64_t from, std::int64_t limit) {
   const Transaction view(db, Transaction::Kind::read);
-  return details(db, db.query(kSelectBestTrials, id, kShownBest), id);
+  return details(db, db.query(kSelectBestTrials, id, from, std::max<std::int64_t>(limit, 0)), id);
 }
 
 std::optional<TrialDetail> trial(Db& db, TrialKey key) {
@@ -445,24 +494,9 @@ bool project_references(Db& db, const std::string& project, const std::string& s
 }
 
 Usage usage(Db& db, const std::string& owner) {
-  Usage used;
-  {
-    Query running = db.query(
-        "SELECT count(*), CAST(min(total(total + asked), ?3) AS INTEGER)"
-        " FROM studies JOIN study_progress ON study = id WHERE owner = ?1 AND state = ?2",
-        owner, StudyState::running, kManyTrials);
-    running.next();
-    used.studies = running.integer(0);
-    used.trials = running.integer(1);
-  }
-  Query blobs = db.query(
-      "SELECT (SELECT coalesce(sum(bytes), 0) FROM owner_blobs WHERE owner = ?1)"
-      " + (SELECT coalesce(sum(artifact_bytes), 0)"
-      " FROM studies JOIN study_progress ON study = id WHERE owner = ?1)",
-      owner);
-  blobs.next();
-  used.bytes = blobs.integer(0);
-  return used;
+  Query row = db.query(kSelectUsage, owner);
+  if (!row.next()) return {};
+  return {row.integer(0), trials_of(row.integer(1), row.integer(2)), row.integer(3)};
 }
 
 std::vector<AuditEntry> audit(Db& db, std::int64_t after, std::int64_t limit) {

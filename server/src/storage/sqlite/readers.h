@@ -52,13 +52,16 @@ class ReadPool {
 // Each of these functions throws SqliteError.
 Snapshot load(Db& db);
 Identities identities(Db& db);
-std::vector<StudyRow> studies(Db& db);
+StudyPage studies(Db& db, const StudyQuery& query);
+std::vector<std::string> running_runtimes(Db& db);
+ProjectTotals project_totals(Db& db, const std::string& project);
 std::optional<StudyRow> study(Db& db, StudyId id);
 std::optional<protocol::StudySpec> spec(Db& db, StudyId id, std::int64_t code);
 std::vector<TrialDetail> finished_trials(Db& db, StudyId id, std::int64_t after,
                                          std::int64_t limit);
-std::vector<TrialDetail> unfinished_trials(Db& db, StudyId id);
-std::vector<TrialDetail> best_trials(Db& db, StudyId id);
+std::vector<TrialDetail> unfinished_trials(Db& db, StudyId id, std::int64_t from,
+                                           std::int64_t limit);
+std::vector<TrialDetail> best_trials(Db& db, StudyId id, std::int64_t from, std::int64_t limit);
 std::optional<TrialDetail> trial(Db& db, TrialKey key);
 std::vector<protocol::Point> curve(Db& db, const AttemptRow& attempt);
 std::vector<NamedSeries> series(Db& db, const AttemptRow& attempt,

@@ -90,8 +90,14 @@ Result<Snapshot> SqliteStorage::load() {
 Result<Identities> SqliteStorage::identities() {
   return guarded([&] { return sqlite::identities(*readers_.borrow()); });
 }
-Result<std::vector<StudyRow>> SqliteStorage::studies() {
-  return guarded([&] { return sqlite::studies(*readers_.borrow()); });
+Result<StudyPage> SqliteStorage::studies(const StudyQuery& query) {
+  return guarded([&] { return sqlite::studies(*readers_.borrow(), query); });
+}
+Result<std::vector<std::string>> SqliteStorage::running_runtimes() {
+  return guarded([&] { return sqlite::running_runtimes(*readers_.borrow()); });
+}
+Result<ProjectTotals> SqliteStorage::project_totals(const std::string& project) {
+  return guarded([&] { return sqlite::project_totals(*readers_.borrow(), project); });
 }
 Result<std::optional<StudyRow>> SqliteStorage::study(StudyId id) {
   return guarded([&] { return sqlite::study(*readers_.borrow(), id); });
@@ -103,12 +109,13 @@ Result<std::vector<TrialDetail>> SqliteStorage::finished_trials(StudyId id, std:
                                                                 std::int64_t limit) {
   return guarded([&] { return sqlite::finished_trials(*readers_.borrow(), id, after, limit); });
 }
-Result<std::vector<TrialDetail>> SqliteStorage::unfinished_trials(StudyId id) {
-  return guarded([&] { return sqlite::unfinished_trials(*readers_.borrow(), id); });
+Result<std::vector<TrialDetail>> SqliteStorage::unfinished_trials(StudyId id, std::int64_t from,
+                                                                  std::int64_t limit) {
+  return guarded([&] { return sqlite::unfinished_trials(*readers_.borrow(), id, from, limit); });
 }
-
-Result<std::vector<TrialDetail>> SqliteStorage::best_trials(StudyId id) {
-  return guarded([&] { return sqlite::best_trials(*readers_.borrow(), id); });
+Result<std::vector<TrialDetail>> SqliteStorage::best_trials(StudyId id, std::int64_t from,
+                                                            std::int64_t limit) {
+  return guarded([&] { return sqlite::best_trials(*readers_.borrow(), id, from, limit); });
 }
 Result<std::optional<TrialDetail>> SqliteStorage::trial(TrialKey key) {
   return guarded([&] { return sqlite::trial(*readers_.borrow(), key); });

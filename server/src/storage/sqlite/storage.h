@@ -16,7 +16,8 @@ namespace hyperflock::storage {
 struct SqliteSettings {
   // Pages of 4 KiB in the write-ahead log after which a commit copies it to the database file.
   std::int64_t checkpoint_pages = 1'000;
-  std::size_t readers = 4;
+  // At least as many as threads that read at once (hub::ReaderPool, webhooks).
+  std::size_t readers = 8;
   // The time for which a batch waits for a lock that another process holds.
   int busy_timeout_ms = 5'000;
   // The time for which a commit may wait for readers if the log has grown long. The longest query
@@ -48,13 +49,17 @@ class SqliteStorage final : public Storage {
   int synchronous() override { return writer_.synchronous(); }
   Result<Snapshot> load() override;
   Result<Identities> identities() override;
-  Result<std::vector<StudyRow>> studies() override;
+  Result<StudyPage> studies(const StudyQuery& query) override;
+  Result<std::vector<std::string>> running_runtimes() override;
+  Result<ProjectTotals> project_totals(const std::string& project) override;
   Result<std::optional<StudyRow>> study(StudyId id) override;
   Result<std::optional<protocol::StudySpec>> spec(StudyId id, std::int64_t code) override;
   Result<std::vector<TrialDetail>> finished_trials(StudyId id, std::int64_t after,
                                                    std::int64_t limit) override;
-  Result<std::vector<TrialDetail>> unfinished_trials(StudyId id) override;
-  Result<std::vector<TrialDetail>> best_trials(StudyId id) override;
+  Result<std::vector<TrialDetail>> unfinished_trials(StudyId id, std::int64_t from,
+                                                     std::int64_t limit) override;
+  Result<std::vector<TrialDetail>> best_trials(StudyId id, std::int64_t from,
+                                               std::int64_t limit) override;
   Result<std::optional<TrialDetail>> trial(TrialKey key) override;
   Result<std::vector<protocol::Point>> curve(const AttemptRow& attempt) override;
   Result<std::vector<NamedSeries>> series(const AttemptRow& attempt,

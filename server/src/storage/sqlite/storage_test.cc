@@ -4,6 +4,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sqlite3.h>
 
 #include <atomic>
 #include <cmath>
@@ -11,12 +12,15 @@
 #include <fstream>
 #include <limits>
 #include <random>
+#include <string>
 #include <string_view>
 #include <thread>
+#include <vector>
 
 #include "base/testing/scratch_folder.h"
 #include "protocol/codec.h"
 #include "storage/contract/suite.h"
+#include "storage/sqlite/db/rows.h"
 #include "storage/sqlite/open.h"
 #include "storage/sqlite/packed_series.h"
 #include "storage/sqlite/schema.h"
@@ -90,6 +94,15 @@ TEST_F(SqliteFile, TheBestTrialsOfAnOlderFileAreFound) {
   ASSERT_TRUE(open().value()->apply(batch).has_value());
   {
     sqlite::Db db(path_, sqlite::Db::Mode::read_write);
+    for (const char* trigger :
+         {"totals_of_a_new_study", "totals_of_a_project", "totals_of_an_owner",
+          "totals_of_a_larger_study", "totals_without_a_study", "totals_of_a_new_blob",
+          "totals_without_a_blob"})
+      db.exec(std::string("DROP TRIGGER ") + trigger);
+    for (const char* table : {"project_totals", "project_owners", "owner_totals"})
+      db.exec(std::string("DROP TABLE ") + table);
+    db.exec("DROP INDEX studies_by_owner");
+    db.exec("DROP INDEX running_studies");
     db.exec("DROP TABLE earlier_specs");
     db.exec("ALTER TABLE attempts DROP COLUMN code");
     db.exec("ALTER TABLE study_progress DROP COLUMN code");
@@ -170,6 +183,43 @@ TEST_F(SqliteFile, PeopleAndCodesOfAnOlderFileAreKept) {
   const auto gone = apply(*storage, {end_study(1, StudyState::cancelled), DeleteStudy{StudyId{1}}});
   EXPECT_THAT(gone.back().disowned, testing::ElementsAre(sha('a'), sha('b')));
   EXPECT_EQ(storage->usage("grace").value(), Usage{});
+}
+
+// Returns the lines of SQLite's plan for a query.
+std::vector<std::string> plan_of(const std::string& path, const std::string& sql) {
+  sqlite3* db = nullptr;
+  EXPECT_EQ(sqlite3_open(path.c_str(), &db), SQLITE_OK);
+  sqlite3_stmt* plan = nullptr;
+  EXPECT_EQ(sqlite3_prepare_v2(db, ("EXPLAIN QUERY PLAN " + sql).c_str(), -1, &plan, nullptr),
+            SQLITE_OK)
+      << sqlite3_errmsg(db);
+  std::vector<std::string> lines;
+  while (sqlite3_step(plan) == SQLITE_ROW)
+    lines.emplace_back(reinterpret_cast<const char*>(sqlite3_column_text(plan, 3)));
+  sqlite3_finalize(plan);
+  sqlite3_close(db);
+  return lines;
+}
+
+// A page costs as much as its rows: no query walks through a whole table or sorts it.
+TEST_F(SqliteFile, PagesAndTotalsAreFoundByIndexes) {
+  ASSERT_TRUE(open().has_value());
+  for (const sqlite::Sql& sql :
+       {sqlite::kSelectStudy, sqlite::kSelectStudies, sqlite::kSelectStudiesOfOwner,
+        sqlite::kSelectFinishedTrials, sqlite::kSelectUnfinishedTrials, sqlite::kSelectBestTrials,
+        sqlite::kSelectArtifacts, sqlite::kSelectArtifactsOfTrial, sqlite::kSelectRunning,
+        sqlite::kSelectProjectTotals, sqlite::kSelectProjectOwners, sqlite::kSelectUsage}) {
+    const auto lines = plan_of(path_, sql.text());
+    EXPECT_FALSE(lines.empty());
+    for (const std::string& line : lines) {
+      // Of the running studies all are wanted. The first studies of a page are its first rows.
+      const bool walks = line.starts_with("SCAN") && line.find("running_studies") == line.npos &&
+                         line.find("subquery") == line.npos;
+      EXPECT_FALSE(walks || line.find("TEMP B-TREE FOR ORDER BY") != line.npos)
+          << sql.text() << "\n"
+          << line;
+    }
+  }
 }
 
 TEST_F(SqliteFile, AuditEntriesAreNotRewritten) {

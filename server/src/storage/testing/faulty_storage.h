@@ -104,8 +104,14 @@ class FaultyStorage final : public Storage {
   Result<Identities> identities() override {
     return read<Identities>([this] { return inner_->identities(); });
   }
-  Result<std::vector<StudyRow>> studies() override {
-    return read<std::vector<StudyRow>>([this] { return inner_->studies(); });
+  Result<StudyPage> studies(const StudyQuery& query) override {
+    return read<StudyPage>([&] { return inner_->studies(query); });
+  }
+  Result<std::vector<std::string>> running_runtimes() override {
+    return read<std::vector<std::string>>([this] { return inner_->running_runtimes(); });
+  }
+  Result<ProjectTotals> project_totals(const std::string& project) override {
+    return read<ProjectTotals>([&] { return inner_->project_totals(project); });
   }
   Result<std::optional<StudyRow>> study(StudyId id) override {
     return read<std::optional<StudyRow>>([&] { return inner_->study(id); });
@@ -118,11 +124,14 @@ class FaultyStorage final : public Storage {
   Result<std::optional<protocol::StudySpec>> spec(StudyId id, std::int64_t code) override {
     return read<std::optional<protocol::StudySpec>>([&] { return inner_->spec(id, code); });
   }
-  Result<std::vector<TrialDetail>> best_trials(StudyId id) override {
-    return read<std::vector<TrialDetail>>([&] { return inner_->best_trials(id); });
+  Result<std::vector<TrialDetail>> best_trials(StudyId id, std::int64_t from,
+                                               std::int64_t limit) override {
+    return read<std::vector<TrialDetail>>([&] { return inner_->best_trials(id, from, limit); });
   }
-  Result<std::vector<TrialDetail>> unfinished_trials(StudyId id) override {
-    return read<std::vector<TrialDetail>>([&] { return inner_->unfinished_trials(id); });
+  Result<std::vector<TrialDetail>> unfinished_trials(StudyId id, std::int64_t from,
+                                                     std::int64_t limit) override {
+    return read<std::vector<TrialDetail>>(
+        [&] { return inner_->unfinished_trials(id, from, limit); });
   }
   Result<std::optional<TrialDetail>> trial(TrialKey key) override {
     return read<std::optional<TrialDetail>>([&] { return inner_->trial(key); });

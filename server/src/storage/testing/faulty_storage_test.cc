@@ -82,7 +82,7 @@ TEST_F(Faulty, ReadsFailAsOftenAsTold) {
   storage_.fail_reads(2);
   EXPECT_FALSE(storage_.load().has_value());
   EXPECT_FALSE(storage_.study(StudyId{1}).has_value());
-  EXPECT_TRUE(storage_.studies().has_value());
+  EXPECT_TRUE(storage_.studies({}).has_value());
 }
 
 }  // namespace

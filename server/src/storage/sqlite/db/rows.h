@@ -72,23 +72,49 @@ std::string asked_attrs_of(const Query& trial_row);
   " started_at, finished_at, params, failure_cause, failure_code, failure_message,"     \
   " failure_traceback, forgiven_attempt, asked_attrs, constrained, constraints FROM trials "
 
-// Studies with ids ?1..?2, newest first.
-inline constexpr Sql kSelectStudies =
-    "SELECT id, owner, project, spec, total, created_at, state, complete, pruned, failed, running,"
-    " attempts, cursor, finished_at, best_trial, best_value, asked, generation, sampler,"
-    " sampler_since, wanted, paused, artifacts, artifact_bytes, stopped_by, forgiven_seq, priority,"
-    " code, resumable_code"
-    " FROM studies JOIN study_progress ON study = id WHERE id BETWEEN ?1 AND ?2 ORDER BY id DESC";
+#define HYPERFLOCK_STUDY_COLUMNS                                                                  \
+  "SELECT id, owner, project, spec, total, created_at, state, complete, pruned, failed, running," \
+  " attempts, cursor, finished_at, best_trial, best_value, asked, generation, sampler,"           \
+  " sampler_since, wanted, paused, artifacts, artifact_bytes, stopped_by, forgiven_seq,"          \
+  " priority, code, resumable_code "
+
+inline constexpr Sql kSelectStudy =
+    HYPERFLOCK_STUDY_COLUMNS "FROM studies JOIN study_progress ON study = id WHERE id = ?1";
+// Studies with ids below ?1, newest first, at most ?2. A study that is deleted has no progress row,
+// so the page begins with these rows.
+inline constexpr Sql kSelectStudies = HYPERFLOCK_STUDY_COLUMNS
+    "FROM study_progress CROSS JOIN studies ON id = study WHERE study < ?1"
+    " ORDER BY study DESC LIMIT ?2";
+// The same of the owner ?3. A deleted study has no owner.
+inline constexpr Sql kSelectStudiesOfOwner = HYPERFLOCK_STUDY_COLUMNS
+    "FROM studies INDEXED BY studies_by_owner CROSS JOIN study_progress ON study = id"
+    " WHERE owner = ?3 AND id < ?1 ORDER BY id DESC LIMIT ?2";
+// The condition is that of the index `running_studies`.
+inline constexpr Sql kSelectRunning =
+    "SELECT study FROM study_progress WHERE state = 0 ORDER BY study";
+inline constexpr Sql kSelectProjectTotals =
+    "SELECT studies, done, trials_high, trials_low FROM project_totals WHERE project = ?1";
+// The names of at most ?2 owners, those who submitted last first.
+inline constexpr Sql kSelectProjectOwners =
+    "SELECT owner FROM project_owners INDEXED BY project_owners_by_newest WHERE project = ?1"
+    " ORDER BY newest DESC LIMIT ?2";
+inline constexpr Sql kSelectUsage =
+    "SELECT running, trials_high, trials_low, blob_bytes + artifact_bytes FROM owner_totals"
+    " WHERE owner = ?1";
 inline constexpr Sql kSelectTrial = HYPERFLOCK_TRIAL_COLUMNS "WHERE study = ?1 AND number = ?2";
 // Finished trials with seq > ?2. Unfinished trials have seq 0.
 inline constexpr Sql kSelectFinishedTrials =
     HYPERFLOCK_TRIAL_COLUMNS "WHERE study = ?1 AND seq > ?2 ORDER BY seq LIMIT ?3";
-inline constexpr Sql kSelectUnfinishedTrials =
-    HYPERFLOCK_TRIAL_COLUMNS "WHERE study = ?1 AND seq = 0 ORDER BY number";
-// The best trials of a study, at most ?2.
+// Unfinished trials with numbers from ?2 on, at most ?3.
+inline constexpr Sql kSelectUnfinishedTrials = HYPERFLOCK_TRIAL_COLUMNS
+    "INDEXED BY trials_by_seq WHERE study = ?1 AND seq = 0 AND number >= ?2 ORDER BY number"
+    " LIMIT ?3";
+// The best trials of a study with numbers from ?2 on, at most ?3.
 inline constexpr Sql kSelectBestTrials = HYPERFLOCK_TRIAL_COLUMNS
-    "WHERE study = ?1 AND number IN (SELECT number FROM best_trials WHERE study = ?1"
-    " UNION ALL SELECT best_trial FROM study_progress WHERE study = ?1) ORDER BY number LIMIT ?2";
+    "WHERE study = ?1 AND number IN (SELECT * FROM (SELECT number FROM best_trials"
+    " WHERE study = ?1 AND number >= ?2 ORDER BY number LIMIT ?3)"
+    " UNION ALL SELECT best_trial FROM study_progress WHERE study = ?1 AND best_trial >= ?2)"
+    " ORDER BY number LIMIT ?3";
 inline constexpr Sql kSelectAttempt =
     "SELECT id, study, number, previous, kind, state, result_seq, load_ms, run_ms, started_at,"
     " finished_at, device, device_class, engine, backend, result_values, failure_cause,"
@@ -118,6 +144,7 @@ inline constexpr Sql kSelectArtifactsOfTrial = HYPERFLOCK_ARTIFACT_COLUMNS
 inline constexpr Sql kSelectArtifact = HYPERFLOCK_ARTIFACT_COLUMNS "WHERE study = ?1 AND id = ?2";
 
 #undef HYPERFLOCK_ARTIFACT_COLUMNS
+#undef HYPERFLOCK_STUDY_COLUMNS
 #undef HYPERFLOCK_TRIAL_COLUMNS
 
 }  // namespace hyperflock::storage::sqlite
