@@ -206,6 +206,14 @@ def test_iteration_takes_many_updates(client: Client, server: FakeConsole) -> No
     assert [t.number for t in client.study(study.id).trials] == list(range(20))
 
 
+def test_studies_come_in_pages(client: Client, server: FakeConsole) -> None:
+    server.page = 2
+    made = [client.grid(objective, {"x": [n]}, name=f"s{n}") for n in range(5)]
+    assert [study.id for study in client.studies()] == [study.id for study in reversed(made)]
+    assert client.study("s0").id == made[0].id
+    assert "and more than" not in client._repr_html_()
+
+
 def test_unknown_type_is_ignored_and_a_binary_frame_is_an_error(
     client: Client, server: FakeConsole
 ) -> None:

@@ -21,6 +21,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import fake_pages
 import msgspec
 from fake_asked import DEVICE, AskedStudy
 from fakes.answers import (
@@ -346,13 +347,12 @@ class FakeConsole:
             case "POST", ["api", "studies"]:
                 return self._submit(body)
             case "GET", ["api", "studies"]:
-                return json_answer(
-                    200, {"studies": [self.study_row(s) for s in sorted(self.specs)][::-1]}
-                )
+                rows = [self.study_row(study) for study in self.specs]
+                return json_answer(200, fake_pages.newest_first(query, rows, self.page))
             case "POST", ["api", "enrolment"]:
                 return json_answer(201, {"code": "abc", "join_url": "http://127.0.0.1:1/join#abc"})
             case "GET", ["api", "workers"]:
-                return json_answer(200, {"workers": []})
+                return json_answer(200, {"workers": [], "cursor": 0, "more": False})
             case _, ["api", "studies", text, *rest] if text.isdigit() and int(text) in self.specs:
                 return self._about(method, int(text), rest, query, body)
             case _, ["api", "studies", _, *_]:
@@ -451,7 +451,7 @@ class FakeConsole:
             unfinished = asked.unfinished(with_points=with_points)
         match method, rest:
             case "GET", ["unfinished"]:
-                return json_answer(200, {"trials": unfinished})
+                return json_answer(200, fake_pages.by_number(query, unfinished, self.page))
             case "GET", []:
                 return json_answer(200, self.study_row(study))
             case "GET", ["spec"]:
