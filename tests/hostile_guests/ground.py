@@ -59,7 +59,7 @@ class Ground:
 
     def __init__(self, folder: Path, *options: str) -> None:
         self.server = Server(folder, *options)
-        self._pool = urllib3.PoolManager(timeout=LIMIT_S, retries=False)
+        self._pool = urllib3.PoolManager(maxsize=16, timeout=LIMIT_S, retries=False)
         self._closed_last = ExitStack()
 
     def __enter__(self) -> Ground:

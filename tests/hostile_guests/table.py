@@ -9,6 +9,7 @@ import connections
 import credentials
 import frames
 import other_tenants
+import reading
 import requests_
 from ground import Ground
 
@@ -76,6 +77,11 @@ ATTEMPTS = (
     Attempt(other_tenants.submit_into_another_project, "bad_field"),
     Attempt(other_tenants.revoke_others, "unknown_token forbidden unknown_enrolment"),
     Attempt(other_tenants.download_blobs_of_others, "unknown_blob"),
+    Attempt(reading.twenty_thousand_studies_in_a_loop, "ok"),
+    Attempt(reading.more_requests_than_may_wait, "ok too_many_requests", short=True,
+            options=("--waiting-requests", "8")),
+    Attempt(reading.wrong_codes_with_twenty_thousand_links, "bad_enrolment_code rate_limited"),
+    Attempt(reading.hashes_of_large_uploads, "hash_mismatch"),
     Attempt(requests_.hash_of_other_bytes, "hash_mismatch"),
     Attempt(requests_.upload_too_large, "blob_too_large"),
     Attempt(requests_.spec_too_large, "body_too_large"),
