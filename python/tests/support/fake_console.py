@@ -21,9 +21,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import fake_pages
 import msgspec
 from fake_asked import DEVICE, AskedStudy
+from fakes import list_pages
 from fakes.answers import (
     Answer,
     attempt_of,
@@ -348,7 +348,7 @@ class FakeConsole:
                 return self._submit(body)
             case "GET", ["api", "studies"]:
                 rows = [self.study_row(study) for study in self.specs]
-                return json_answer(200, fake_pages.newest_first(query, rows, self.page))
+                return json_answer(200, list_pages.newest_first(query, rows, self.page))
             case "POST", ["api", "enrolment"]:
                 return json_answer(201, {"code": "abc", "join_url": "http://127.0.0.1:1/join#abc"})
             case "GET", ["api", "workers"]:
@@ -451,7 +451,7 @@ class FakeConsole:
             unfinished = asked.unfinished(with_points=with_points)
         match method, rest:
             case "GET", ["unfinished"]:
-                return json_answer(200, fake_pages.by_number(query, unfinished, self.page))
+                return json_answer(200, list_pages.by_number(query, unfinished, self.page))
             case "GET", []:
                 return json_answer(200, self.study_row(study))
             case "GET", ["spec"]:
