@@ -11,8 +11,10 @@
 #include <future>
 #include <iterator>
 
+#include "auth/trusted_clock.h"
 #include "base/testing/patience.h"
 #include "cli/credentials.h"
+#include "storage/sqlite/db/db.h"
 #include "tests/test_server.h"
 
 namespace hyperflock::app {
@@ -181,6 +183,84 @@ TEST(Bind, APortInUseIsOneSentence) {
   const auto second = Server::start(config);
   ASSERT_FALSE(second);
   EXPECT_EQ(second.error().code, "bind_failed");
+}
+
+// ---- the machine's clock (auth/trusted_clock.h)
+
+constexpr std::int64_t kDayMs = 86'400'000;
+
+std::int64_t wall_ms() { return auth::TrustedClock::read_clocks().wall; }
+
+// A token that expires in five days.
+struct ExpiringToken {
+  explicit ExpiringToken(const TestServer& server) {
+    const auto& admin = server.secrets().admin_token;
+    const auto person = server.rest_as(admin, "POST", "/api/researchers", R"({"name":"grace"})");
+    const auto made = server.rest_as(
+        admin, "POST", "/api/tokens",
+        R"({"expires_s":432000,"researcher":)" + json_at(person.body, "researcher") + "}");
+    text = json_at(made.body, "token");
+    id = json_at(made.body, "id");
+  }
+  int status(const TestServer& server) const {
+    return server.rest_as(text, "GET", "/api/me").status;
+  }
+  std::string text;
+  std::string id;
+};
+
+// Changes the database of a stopped server.
+void change(const TestServer& server, const std::string& sql) {
+  storage::sqlite::Db db(server.file("state/hyperflock.db"), storage::sqlite::Db::Mode::read_write);
+  db.exec(sql);
+}
+
+// The database knows a later time than the machine's clock shows.
+TEST(Restart, AClockThatWasSetBackRevivesNothing) {
+  TestServer server;
+  const ExpiringToken token(server);
+  EXPECT_EQ(token.status(server), 200);
+  const std::int64_t kept = wall_ms() + 10 * kDayMs;
+  server.restart([&] { change(server, "UPDATE kept_time SET at = " + std::to_string(kept)); });
+  EXPECT_EQ(token.status(server), 401);
+  // What happens now is later than what happened then.
+  const auto made = server.rest("POST", "/api/enrolment", R"({"expires_s":60})");
+  EXPECT_GE(std::stoll(json_at(made.body, "expires_at")), kept + 60'000);
+  EXPECT_EQ(net::http_request(
+                server.compute(), "POST", "/api/join", {},
+                R"({"class":"phone","engine":"e","code":")" + json_at(made.body, "code") + "\"}")
+                .status,
+            201);
+}
+
+// The machine's clock shows a time long after the last one that the database knows.
+TEST(Restart, AClockThatIsFarAheadEndsNothingAtOnce) {
+  TestServer server;
+  const ExpiringToken token(server);
+  server.restart([&] {
+    change(server, "UPDATE kept_time SET at = " + std::to_string(wall_ms() - 200 * kDayMs));
+    change(server, "UPDATE tokens SET expires_at = " + std::to_string(wall_ms() - 100 * kDayMs) +
+                       " WHERE id = " + token.id);
+  });
+  EXPECT_EQ(token.status(server), 200);
+  EXPECT_NE(
+      json_at(server.rest_as(server.secrets().admin_token, "GET", "/api/audit").body, "entries"),
+      "[]");
+}
+
+TEST(Restart, TheTimeIsKeptOverARestart) {
+  TestServer server;
+  server.submit(1);
+  std::int64_t before = 0;
+  server.restart([&] {
+    storage::sqlite::Db db(server.file("state/hyperflock.db"),
+                           storage::sqlite::Db::Mode::read_only);
+    before = std::stoll(db.single("SELECT at FROM kept_time"));
+  });
+  EXPECT_GT(before, 0);
+  server.submit(1, "second");
+  const std::string rows = server.rest("GET", "/api/studies").body;
+  EXPECT_GE(json_at(rows, "studies.0.created_at"), json_at(rows, "studies.1.created_at"));
 }
 
 }  // namespace

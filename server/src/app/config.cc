@@ -204,6 +204,21 @@ void add_serve_flags(CLI::App& serve, ServeConfig& config, std::string& compute,
                   "how long the audit log is kept; 0 is for ever")
       ->check(CLI::Range(0, 36'500))
       ->capture_default_str();
+  serve
+      .add_option("--audit-entries", config.audit_entries,
+                  "the most entries of the audit log; beyond them the person with the longest log "
+                  "loses the oldest; 0 is any number")
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1'000'000'000}))
+      ->capture_default_str();
+  serve
+      .add_option("--audit-mib", config.audit_mib,
+                  "the most MiB of the audit log, as --audit-entries; 0 is any number")
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1'000'000}))
+      ->capture_default_str();
+  serve.add_flag(
+      "--trust-clock", config.trust_clock,
+      "believe this machine's clock although it is more than 90 days after the last time "
+      "that the server knows");
 }
 
 }  // namespace

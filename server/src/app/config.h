@@ -65,6 +65,9 @@ struct ServeConfig {
   std::string webhook_ca;
   Millis no_devices_ms = 300'000;  // how long a study has no device until its webhook hears of it
   std::int64_t audit_days = 365;   // how long entries are kept; 0: for ever
+  std::int64_t audit_entries = 1'000'000;  // the most that are kept; 0: any number
+  std::int64_t audit_mib = 256;            // the most MiB that they may have; 0: any number
+  bool trust_clock = false;  // believe the machine's clock at the start; see auth::TrustedTime
 
   bool tls() const { return !tls_cert.empty(); }
 };

@@ -19,6 +19,7 @@
 #include "app/version.h"
 #include "auth/first_start.h"
 #include "auth/identity_cache.h"
+#include "auth/trusted_clock.h"
 #include "blobs/blob_store.h"
 #include "blobs/collected_blobs.h"
 #include "cli/credentials.h"
@@ -50,6 +51,8 @@ namespace fs = std::filesystem;
 constexpr int kServiceRestart = 1012;
 constexpr std::int64_t kRenewDays = 14;  // warns if a certificate ends sooner
 constexpr std::int64_t kHourMs = 3'600'000;
+constexpr std::int64_t kKeepTimeMs = 60'000;
+constexpr std::int64_t kTrimMs = 60'000;
 constexpr Millis kCloseMs = 5'000;  // for closing handshakes and unfinished answers
 
 std::int64_t wall_clock_ms() {
@@ -84,14 +87,17 @@ class RunningServer final : public Server {
                 std::unique_ptr<blobs::CollectedBlobs> blobs,
                 std::unique_ptr<blobs::CollectedBlobs> collected,
                 std::unique_ptr<http::DeviceReports> reports, std::unique_ptr<net::Tls> tls,
-                std::vector<KeptRuntime> runtimes, webhook::AddressRules webhook_rules)
+                std::vector<KeptRuntime> runtimes, webhook::AddressRules webhook_rules,
+                std::shared_ptr<auth::TrustedClock> clock)
       : config_(config),
         runtimes_(std::move(runtimes)),
         webhook_rules_(std::move(webhook_rules)),
+        clock_(std::move(clock)),
         storage_(std::move(storage)),
         blobs_(std::move(blobs)),
         collected_(std::move(collected)),
         reports_(std::move(reports)),
+        identities_([time = clock_] { return time->now(); }),
         admission_({config.joins_burst, config.joins_per_s}),
         tls_(std::move(tls)),
         connections_(config.max_connections_per_address, config.max_connections, metrics_),
@@ -219,7 +225,8 @@ class RunningServer final : public Server {
     return {.console = config_.console_url,
             .send = [sender = webhook::Sender(std::move(sending))](
                         const webhook::Post& post) { return sender.post(post); },
-            .clock = wall_clock_ms,
+            .clock = [time = clock_] { return time->now(); },
+            .signing_clock = wall_clock_ms,
             .note =
                 [this](storage::NoteDelivery note, hub::Committed done) {
                   hub_->note_delivery(std::move(note), std::move(done));
@@ -330,8 +337,6 @@ class RunningServer final : public Server {
       TRY(refresh_credentials());
     }
     identities_.load(identities);
-    if (config_.audit_days == 0) return {};
-    TRY(storage_->apply(std::vector<storage::Transition>{old_audit()}));
     return {};
   }
 
@@ -380,24 +385,44 @@ class RunningServer final : public Server {
       const auto now = std::chrono::steady_clock::now().time_since_epoch();
       connections_.check_progress(
           Instant{std::chrono::duration_cast<std::chrono::milliseconds>(now).count()});
-      if (auto ended = identities_.take_expired(); !ended.empty())
-        hub_->end_sessions(std::move(ended), hub::Hub::Sessions::ended);
+      watch_time();
       trim_audit();
       sweep();
     });
   }
 
-  // Returns the transition that removes entries that are older than audit_days.
-  storage::TrimAudit old_audit() const {
-    return {wall_clock_ms() - config_.audit_days * 24 * kHourMs};
+  // Ends what has expired, and keeps the time at least once a minute, so that nothing of it lives
+  // again after a restart with a clock that was set back.
+  void watch_time() {
+    auto ended = identities_.take_expired();
+    const std::int64_t now = clock_->now();
+    if (!ended.empty() || now - kept_at_ >= kKeepTimeMs) {
+      kept_at_ = now;
+      hub_->commit({storage::KeepTime{}}, [](const Result<storage::Outcome>&) {});
+    }
+    if (!ended.empty()) hub_->end_sessions(std::move(ended), hub::Hub::Sessions::ended);
+    if (const auto jump = clock_->take_jump()) {
+      telemetry::log(telemetry::LogLevel::warning, "clock_jumped",
+                     {{"wall_ms", jump->wall},
+                      {"server_ms", jump->trusted},
+                      {"what_to_do",
+                       "Check this machine's clock. The server goes on by its own time, which "
+                       "approaches the clock slowly. If the clock is right, restart with "
+                       "--trust-clock."}});
+    }
   }
 
-  // Removes old entries of the audit log, at most once an hour.
+  // Removes entries of the audit log: by number and size once a minute, by age once an hour.
   void trim_audit() {
-    const std::int64_t now = wall_clock_ms();
-    if (config_.audit_days == 0 || now - trimmed_at_ < kHourMs) return;
+    const std::int64_t now = clock_->now();
+    if (now - trimmed_at_ < kTrimMs) return;
     trimmed_at_ = now;
-    hub_->commit({old_audit()}, [](const Result<storage::Outcome>&) {});
+    storage::TrimAudit trim{.entries = config_.audit_entries, .bytes = config_.audit_mib << 20};
+    if (config_.audit_days != 0 && now - aged_at_ >= kHourMs) {
+      aged_at_ = now;
+      trim.before = now - config_.audit_days * 24 * kHourMs;
+    }
+    hub_->commit({trim}, [](const Result<storage::Outcome>&) {});
   }
 
   // Members above the I/O context outlive the connections that its queue may still own. Members
@@ -405,6 +430,7 @@ class RunningServer final : public Server {
   const ServeConfig config_;
   std::vector<KeptRuntime> runtimes_;  // the installed one first
   const webhook::AddressRules webhook_rules_;
+  const std::shared_ptr<auth::TrustedClock> clock_;
   telemetry::Metrics metrics_;
   std::unique_ptr<storage::Storage> storage_;
   std::unique_ptr<blobs::CollectedBlobs> blobs_;
@@ -430,7 +456,10 @@ class RunningServer final : public Server {
   std::unique_ptr<net::Listener> compute_listener_;
   std::unique_ptr<net::Listener> console_listener_;
   hub::Timer sweep_;
-  std::int64_t trimmed_at_ = wall_clock_ms();  // used on the strand of sweep_ only
+  // The next three are used on the strand of sweep_ only.
+  std::int64_t kept_at_ = 0;
+  std::int64_t trimmed_at_ = 0;
+  std::int64_t aged_at_ = 0;
   std::vector<std::thread> threads_;
   std::atomic<bool> stopped_{false};
 };
@@ -446,11 +475,15 @@ Result<std::unique_ptr<Server>> Server::start(const ServeConfig& config,
     return Error{"bad_state",
                  "Cannot make the state folder " + state.string() + ": " + error.message() + "."};
   fs::permissions(state, fs::perms::owner_all, fs::perm_options::replace, error);
+  const auto clock = std::make_shared<auth::TrustedClock>();
   if (!storage) {
-    TRY(auto opened,
-        storage::open_sqlite_storage(storage::database_of(config.state_dir), wall_clock_ms));
+    TRY(auto opened, storage::open_sqlite_storage(storage::database_of(config.state_dir),
+                                                  [clock] { return clock->now(); }));
     storage = std::move(opened);
   }
+  TRY(const std::int64_t kept_time, storage->kept_time());
+  clock->begin(kept_time,
+               config.trust_clock ? auth::AtStart::trust_wall : auth::AtStart::be_careful);
   TRY(const auto owned, storage->owned_blobs());
   TRY(auto blobs,
       blobs::CollectedBlobs::open((state / "blobs").string(), config.max_blob_bytes, owned));
@@ -467,7 +500,7 @@ Result<std::unique_ptr<Server>> Server::start(const ServeConfig& config,
   TRY(auto webhook_rules, webhook::AddressRules::make(config.webhook_allow));
   auto server = std::make_unique<RunningServer>(
       config, std::move(storage), std::move(blobs), std::move(collected), std::move(reports),
-      std::move(tls), std::move(runtimes), std::move(webhook_rules));
+      std::move(tls), std::move(runtimes), std::move(webhook_rules), clock);
   TRY(server->start());
   return std::unique_ptr<Server>(std::move(server));
 }

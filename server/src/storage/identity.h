@@ -164,9 +164,26 @@ struct NoteAudit {
   AuditEntry entry;
   bool if_applied = true;
 };
-// Removes audit entries older than `before`; `repeated` if there are none.
+// The bytes that an entry of the audit log counts in addition to its texts.
+inline constexpr std::int64_t kAuditEntryBytes = 64;
+// How many of the newest entries stay however old they are, and how many are removed at once. So
+// even a wrong clock removes few entries, and never the last ones.
+inline constexpr std::int64_t kAuditKept = 10'000;
+inline constexpr std::int64_t kAuditTrimmed = 10'000;
+
+// Removes entries of the audit log: those older than `before` except the newest `kept`, and, while
+// the log has more than `entries` entries or `bytes` bytes (0: any number), the oldest entries of
+// the person who has most bytes in it. Removes at most `most` entries. `repeated` if it removes
+// none.
 struct TrimAudit {
   std::int64_t before = 0;
+  std::int64_t entries = 0;
+  std::int64_t bytes = 0;
+  std::int64_t kept = kAuditKept;
+  std::int64_t most = kAuditTrimmed;
 };
+
+// Makes storage keep the current time (Storage::kept_time), although nothing else changes.
+struct KeepTime {};
 
 }  // namespace hyperflock::storage

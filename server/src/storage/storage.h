@@ -76,6 +76,15 @@ struct ProjectTotals {
 };
 inline constexpr std::int64_t kNamedOwners = 3;
 
+struct AuditSize {
+  std::int64_t entries = 0;
+  std::int64_t bytes = 0;  // as TrimAudit counts them
+  bool operator==(const AuditSize&) const = default;
+};
+
+// How far ahead of the time of a batch the kept time may be, so that not each batch writes it.
+inline constexpr std::int64_t kTimeAheadMs = 1'000;
+
 // Returns the current time in Unix milliseconds. Tests pass their own clock.
 using WallClock = std::function<std::int64_t()>;
 
@@ -155,6 +164,11 @@ class Storage {
   virtual Result<Outbox> outbox(std::int64_t now) = 0;
   // Returns the key with which an owner's deliveries are signed; nullopt if there is none yet.
   virtual Result<std::optional<std::string>> webhook_secret(const std::string& owner) = 0;
+  // Returns a time that is not before any that a transition has stored; 0 if there is none. It is
+  // at most kTimeAhead after the last one, and never falls.
+  virtual Result<std::int64_t> kept_time() = 0;
+  // Returns how long the audit log is.
+  virtual Result<AuditSize> audit_size() = 0;
   // Returns entries with id > after, oldest first, at most `limit`.
   virtual Result<std::vector<AuditEntry>> audit(std::int64_t after, std::int64_t limit) = 0;
 };

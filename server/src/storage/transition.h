@@ -263,7 +263,7 @@ using Transition =
                  StoreConstraints, SetWebhook, StoreWebhookSecret, NoteDevices, NoteDelivery,
                  CreatePrincipal, UpdatePrincipal, CreateToken, RevokeToken, CreateProject,
                  CreateEnrolment, RevokeEnrolment, CreateDevice, RevokeDevice, EraseDevice, OwnBlob,
-                 NoteAudit, TrimAudit>;
+                 NoteAudit, TrimAudit, KeepTime>;
 
 enum class Applied {
   applied,     // the guard held; the change is durable

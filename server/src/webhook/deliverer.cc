@@ -30,7 +30,8 @@ constexpr milliseconds kLongestStop{2'000};
 
 Post post_of(const storage::DueDelivery& due, const DelivererSettings& settings) {
   std::string body = body_of(due, settings.console);
-  std::string signature = signature_of(due.secret, settings.clock() / 1'000, body);
+  const auto& clock = settings.signing_clock ? settings.signing_clock : settings.clock;
+  std::string signature = signature_of(due.secret, clock() / 1'000, body);
   return {.url = due.url,
           .headers = {{"Hyperflock-Delivery", due.delivery.key},
                       {"Hyperflock-Event", std::string(name_of(due.delivery.event))},

@@ -19,7 +19,9 @@ struct DelivererSettings {
   std::string console{};
   // Returns the status of the answer. Runs on several threads at once, and may block.
   std::function<Result<int>(const Post&)> send;
-  storage::WallClock clock;
+  storage::WallClock clock;  // of due times
+  // The time in signatures, which a receiver compares with its own clock; without it `clock`.
+  storage::WallClock signing_clock{};
   // Stores what became of a delivery, and calls `done` afterwards.
   std::function<void(storage::NoteDelivery, hub::Committed done)> note;
 };

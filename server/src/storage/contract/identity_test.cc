@@ -1,5 +1,9 @@
 // Tests the guarantees of every storage back end about people, tokens, projects, codes, devices,
 // quotas and the audit log.
+#include <algorithm>
+#include <map>
+#include <string>
+
 #include "storage/contract/suite.h"
 
 namespace hyperflock::storage {
@@ -328,14 +332,96 @@ TEST_P(StorageContract, OldAuditEntriesGoAndTheirNumbersDoNotComeBack) {
   apply({note("a", false), note("b", false)});
   at(kNow + 10);
   apply({note("c", false)});
-  EXPECT_EQ(applied(TrimAudit{kNow}), Applied::repeated);
-  EXPECT_EQ(applied(TrimAudit{kNow + 10}), Applied::applied);
+  EXPECT_EQ(applied(TrimAudit{.before = kNow, .kept = 0}), Applied::repeated);
+  EXPECT_EQ(applied(TrimAudit{.before = kNow + 10, .kept = 0}), Applied::applied);
   const auto left = storage().audit(0, 10).value();
   ASSERT_THAT(left, SizeIs(1));
   EXPECT_EQ(left[0].action, "c");
-  apply_one(TrimAudit{kNow + 11});
+  apply_one(TrimAudit{.before = kNow + 11, .kept = 0});
   apply({note("d", false)});
   EXPECT_GT(storage().audit(0, 10).value().at(0).id, left[0].id);
+}
+
+NoteAudit note_by(const std::string& actor, const std::string& object = {}) {
+  return {{.actor = actor, .action = "study.pause", .object = object}, false};
+}
+
+std::map<std::string, std::int64_t> entries_by_actor(Storage& storage) {
+  std::map<std::string, std::int64_t> counts;
+  for (const AuditEntry& entry : storage.audit(0, 100'000).value()) ++counts[entry.actor];
+  return counts;
+}
+
+// A clock that is years ahead removes few entries at once, and never the newest ones.
+TEST_P(StorageContract, AgeRemovesFewAuditEntriesAtOnceAndNeverTheNewest) {
+  std::vector<Transition> batch;
+  for (int i = 0; i < 50; ++i) batch.emplace_back(note_by("ada"));
+  apply(batch);
+  const TrimAudit trim{.before = kNow + 1'000'000, .kept = 10, .most = 15};
+  for (const std::int64_t left : {35, 20, 10, 10}) {
+    apply_one(trim);
+    EXPECT_EQ(storage().audit_size().value().entries, left);
+  }
+  EXPECT_EQ(storage().audit(0, 1).value().at(0).id, 41);
+}
+
+// Somebody who causes very many entries loses their own oldest ones, and nobody else's.
+TEST_P(StorageContract, TooManyAuditEntriesAreTakenFromThePersonWithTheMost) {
+  apply({note_by("admin"), note_by("grace"), note_by("grace")});
+  std::vector<Transition> batch;
+  for (int i = 0; i < 200; ++i) batch.emplace_back(note_by("flood", std::to_string(i)));
+  apply(batch);
+  EXPECT_EQ(applied(TrimAudit{.entries = 300}), Applied::repeated);
+  EXPECT_EQ(applied(TrimAudit{.entries = 50}), Applied::applied);
+  EXPECT_EQ(storage().audit_size().value().entries, 50);
+  EXPECT_EQ(entries_by_actor(storage()),
+            (std::map<std::string, std::int64_t>{{"admin", 1}, {"flood", 47}, {"grace", 2}}));
+  EXPECT_EQ(storage().audit(3, 1).value().at(0).object, "153");  // the oldest are gone
+
+  const std::int64_t bytes = storage().audit_size().value().bytes;
+  EXPECT_EQ(applied(TrimAudit{.bytes = bytes}), Applied::repeated);
+  EXPECT_EQ(applied(TrimAudit{.bytes = bytes - 1}), Applied::applied);
+  EXPECT_LT(storage().audit_size().value().bytes, bytes);
+  EXPECT_EQ(entries_by_actor(storage()).at("grace"), 2);
+  apply_one(TrimAudit{.entries = 1, .most = 5});
+  EXPECT_EQ(entries_by_actor(storage()).at("admin"), 1);
+}
+
+TEST_P(StorageContract, TheSizeOfTheAuditLogIsThatOfItsEntries) {
+  apply({note_by("ada", "ü"), note_by("grace"), note("project.create", false)});
+  apply_one(TrimAudit{.entries = 2});
+  reopen();
+  AuditSize counted;
+  for (const AuditEntry& entry : storage().audit(0, 10).value()) {
+    ++counted.entries;
+    counted.bytes +=
+        kAuditEntryBytes +
+        static_cast<std::int64_t>(entry.actor.size() + entry.action.size() + entry.object.size() +
+                                  entry.address.size() + entry.detail.size());
+  }
+  EXPECT_EQ(storage().audit_size().value(), counted);
+  EXPECT_EQ(counted.entries, 2);
+}
+
+// After a restart the time begins where nothing that was stored is later.
+TEST_P(StorageContract, TheKeptTimeIsNeverBeforeAStoredOne) {
+  EXPECT_EQ(storage().kept_time().value(), 0);
+  for (const std::int64_t passed : {0, 1, 500, 999, 1'000, 1'001, 5'000, 4'000, 3'000'000}) {
+    at(kNow + passed);
+    apply_one(note_by("ada"));
+    const std::int64_t kept = storage().kept_time().value();
+    EXPECT_GE(kept, kNow + passed);
+    EXPECT_LE(kept, kNow + std::max<std::int64_t>(passed, 5'000) + kTimeAheadMs);
+  }
+  const std::int64_t kept = storage().kept_time().value();
+  reopen();
+  EXPECT_EQ(storage().kept_time().value(), kept);
+  at(kNow - 1'000'000);
+  apply_one(KeepTime{});
+  EXPECT_EQ(storage().kept_time().value(), kept);
+  at(kNow + 9'000'000);
+  apply_one(KeepTime{});
+  EXPECT_GE(storage().kept_time().value(), kNow + 9'000'000);
 }
 
 TEST_P(StorageContract, ReopenedStorageKnowsEverybody) {

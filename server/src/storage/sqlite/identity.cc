@@ -176,8 +176,41 @@ Outcome Writer::apply_one(const NoteAudit& note) {
 }
 
 Outcome Writer::apply_one(const TrimAudit& trim) {
-  const int removed = db_->run("DELETE FROM audit WHERE at < ?", trim.before);
+  const std::int64_t removed = trim_by_age(trim) + trim_by_size(trim);
   return outcome(removed > 0 ? Applied::applied : Applied::repeated);
+}
+
+Outcome Writer::apply_one(const KeepTime&) { return outcome(Applied::applied); }
+
+// Looks at the oldest entries only, so that it costs no more with a long log.
+std::int64_t Writer::trim_by_age(const TrimAudit& trim) {
+  const std::int64_t most = std::min(trim.most, audit_size(*db_).entries - trim.kept);
+  if (most <= 0) return 0;
+  return db_->run(
+      "DELETE FROM audit WHERE id IN (SELECT id FROM (SELECT id, at FROM audit ORDER BY id LIMIT ?)"
+      " WHERE at < ?)",
+      most, trim.before);
+}
+
+std::int64_t Writer::trim_by_size(const TrimAudit& trim) {
+  // So many entries are removed before the largest share is looked for again.
+  constexpr std::int64_t kAtOnce = 32;
+  std::int64_t removed = 0;
+  while (removed < trim.most) {
+    const AuditSize size = audit_size(*db_);
+    const std::int64_t too_many = trim.entries > 0 ? size.entries - trim.entries : 0;
+    const bool too_large = trim.bytes > 0 && size.bytes > trim.bytes;
+    if (too_many <= 0 && !too_large) break;
+    const std::int64_t wanted = too_large ? kAtOnce : std::min(kAtOnce, too_many);
+    const int gone = db_->run(
+        "DELETE FROM audit WHERE id IN (SELECT id FROM audit INDEXED BY audit_by_actor"
+        " WHERE actor = (SELECT actor FROM audit_totals ORDER BY bytes DESC LIMIT 1)"
+        " ORDER BY id LIMIT ?)",
+        std::min(wanted, trim.most - removed));
+    if (gone == 0) break;
+    removed += gone;
+  }
+  return removed;
 }
 
 std::optional<Excess> Writer::excess_of_study(const CreateStudy& create) {

@@ -499,6 +499,17 @@ Usage usage(Db& db, const std::string& owner) {
   return {row.integer(0), trials_of(row.integer(1), row.integer(2)), row.integer(3)};
 }
 
+std::int64_t kept_time(Db& db) {
+  Query row = db.query("SELECT at FROM kept_time");
+  return row.next() ? row.integer(0) : 0;
+}
+
+AuditSize audit_size(Db& db) {
+  Query row = db.query("SELECT entries, bytes FROM audit_total");
+  if (!row.next()) return {};
+  return {row.integer(0), row.integer(1)};
+}
+
 std::vector<AuditEntry> audit(Db& db, std::int64_t after, std::int64_t limit) {
   std::vector<AuditEntry> page;
   Query row = db.query(

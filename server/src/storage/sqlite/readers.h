@@ -79,6 +79,8 @@ Usage usage(Db& db, const std::string& owner);
 std::optional<StudyWebhook> webhook_of(Db& db, StudyId id);
 Outbox outbox(Db& db, std::int64_t now);
 std::optional<std::string> webhook_secret(Db& db, const std::string& owner);
+std::int64_t kept_time(Db& db);
+AuditSize audit_size(Db& db);
 std::vector<AuditEntry> audit(Db& db, std::int64_t after, std::int64_t limit);
 
 }  // namespace hyperflock::storage::sqlite

@@ -161,6 +161,12 @@ Result<Outbox> SqliteStorage::outbox(std::int64_t now) {
 Result<std::optional<std::string>> SqliteStorage::webhook_secret(const std::string& owner) {
   return guarded([&] { return sqlite::webhook_secret(*readers_.borrow(), owner); });
 }
+Result<std::int64_t> SqliteStorage::kept_time() {
+  return guarded([&] { return sqlite::kept_time(*readers_.borrow()); });
+}
+Result<AuditSize> SqliteStorage::audit_size() {
+  return guarded([&] { return sqlite::audit_size(*readers_.borrow()); });
+}
 Result<std::vector<AuditEntry>> SqliteStorage::audit(std::int64_t after, std::int64_t limit) {
   return guarded([&] { return sqlite::audit(*readers_.borrow(), after, limit); });
 }

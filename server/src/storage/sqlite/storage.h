@@ -76,6 +76,8 @@ class SqliteStorage final : public Storage {
   Result<Usage> usage(const std::string& owner) override;
   Result<Outbox> outbox(std::int64_t now) override;
   Result<std::optional<std::string>> webhook_secret(const std::string& owner) override;
+  Result<std::int64_t> kept_time() override;
+  Result<AuditSize> audit_size() override;
   Result<std::vector<AuditEntry>> audit(std::int64_t after, std::int64_t limit) override;
 
   // Limits the size of the database, for tests of a full disk. Writer thread only.

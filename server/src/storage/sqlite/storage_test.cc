@@ -99,7 +99,11 @@ TEST_F(SqliteFile, TheBestTrialsOfAnOlderFileAreFound) {
           "totals_of_a_larger_study", "totals_without_a_study", "totals_of_a_new_blob",
           "totals_without_a_blob"})
       db.exec(std::string("DROP TRIGGER ") + trigger);
-    for (const char* table : {"project_totals", "project_owners", "owner_totals"})
+    for (const char* trigger : {"audit_grows", "audit_shrinks"})
+      db.exec(std::string("DROP TRIGGER ") + trigger);
+    db.exec("DROP INDEX audit_by_actor");
+    for (const char* table : {"project_totals", "project_owners", "owner_totals", "kept_time",
+                              "audit_totals", "audit_total"})
       db.exec(std::string("DROP TABLE ") + table);
     db.exec("DROP INDEX studies_by_owner");
     db.exec("DROP INDEX running_studies");

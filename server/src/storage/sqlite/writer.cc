@@ -58,6 +58,7 @@ std::vector<Outcome> Writer::apply(std::span<const Transition> batch) {
     }
     write_changed_studies();
     store_events();
+    keep_time();
     transaction.commit();
     log_.committed();
     if (studies_.size() > kMaxKeptStudies) studies_.clear();
@@ -67,6 +68,14 @@ std::vector<Outcome> Writer::apply(std::span<const Transition> batch) {
     forget();
     throw;
   }
+}
+
+// Stores a time that is a little ahead, so that the next batches need not store theirs.
+void Writer::keep_time() {
+  if (now_ <= kept_time_) return;
+  const std::int64_t at = now_ + kTimeAheadMs;
+  db_->run("UPDATE kept_time SET at = max(at, ?)", at);
+  kept_time_ = at;
 }
 
 void Writer::limit_pages(std::int64_t pages) {
@@ -560,6 +569,7 @@ void Writer::forget() {
   studies_.clear();
   logging_.clear();
   last_seq_ = -1;
+  kept_time_ = 0;
 }
 
 }  // namespace hyperflock::storage::sqlite

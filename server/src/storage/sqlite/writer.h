@@ -146,6 +146,10 @@ class Writer {
   Outcome apply_one(const OwnBlob& own);
   Outcome apply_one(const NoteAudit& note);
   Outcome apply_one(const TrimAudit& trim);
+  Outcome apply_one(const KeepTime& keep);
+  // Each returns how many entries it has removed.
+  std::int64_t trim_by_age(const TrimAudit& trim);
+  std::int64_t trim_by_size(const TrimAudit& trim);
   // Returns the limit of the owner's quota that the study would exceed; nullopt if none.
   std::optional<Excess> excess_of_study(const CreateStudy& create);
   std::optional<Excess> excess_of_reissue(const ReissueTrials& reissue);
@@ -201,6 +205,7 @@ class Writer {
   // last_seq_ is set to it.
   std::int64_t next_seq();
   void touch(Study& study);
+  void keep_time();
   void write_changed_studies();
   // Empties the caches after a failed batch. Later calls fill them from the database.
   void forget();
@@ -215,6 +220,7 @@ class Writer {
   std::vector<std::pair<StudyId, protocol::WebhookEvent>> events_;  // of the batch
   std::unordered_map<AttemptId, Logging> logging_;
   std::int64_t last_seq_ = -1;  // -1: not read yet
+  std::int64_t kept_time_ = 0;  // as this writer has stored it; 0: not yet
 };
 
 }  // namespace hyperflock::storage::sqlite

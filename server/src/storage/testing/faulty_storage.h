@@ -176,6 +176,12 @@ class FaultyStorage final : public Storage {
   Result<std::optional<std::string>> webhook_secret(const std::string& owner) override {
     return read<std::optional<std::string>>([&] { return inner_->webhook_secret(owner); });
   }
+  Result<std::int64_t> kept_time() override {
+    return read<std::int64_t>([this] { return inner_->kept_time(); });
+  }
+  Result<AuditSize> audit_size() override {
+    return read<AuditSize>([this] { return inner_->audit_size(); });
+  }
   Result<std::vector<AuditEntry>> audit(std::int64_t after, std::int64_t limit) override {
     return read<std::vector<AuditEntry>>([&] { return inner_->audit(after, limit); });
   }
