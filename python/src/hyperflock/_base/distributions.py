@@ -55,8 +55,8 @@ def integer(low: int, high: int, log: bool = False, step: int | None = None) -> 
     low, high
         Whole numbers below 2^53; ``low`` is not greater than ``high``.
     log
-        Whether the logarithm is uniformly distributed; the number is then rounded. ``low`` must be
-        at least 1.
+        Whether the logarithm is uniformly distributed. The number is then rounded, and ``low`` must
+        be at least 1.
     step
         The distance between the possible values ``low``, ``low + step``, ..., ``high``. It must
         divide ``high - low``, and cannot be used with ``log``.

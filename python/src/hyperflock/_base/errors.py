@@ -123,7 +123,7 @@ class StudyExistsError(ServerError):
     Attributes
     ----------
     study : int or None
-        Its id, if it is known.
+        The id of the study that exists, if it is known.
     missing : list of dict
         If only the space differs: the points that the study lacks, at most 10,000 of them.
         `Client.grid` takes them as a space.

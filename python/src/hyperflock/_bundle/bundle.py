@@ -70,8 +70,8 @@ class Bundle:
     attached : tuple of DataSet
         Wheels and large arrays of the objective, which are sent with the bundle.
     reached : Reached or None
-        The globals that the objective uses; a dry run compares their values here with those on a
-        device. None if the script was only read.
+        The globals that the objective uses; a dry run compares their values in this process with
+        those on a device. None if the script was only read.
     """
 
     entry: str

@@ -7,10 +7,9 @@ This covers functions of the running script, lambdas, closures, nested and decor
 partials, callable objects, and code that was typed into a notebook or a prompt. They become
 generated modules, which contain the definitions and values that the objective uses, directly or
 indirectly. If a device can import a definition from another file, this file becomes part of the
-bundle; own_modules.py gives the globals of these files their values. The result is
-source and not bytecode, because devices have another version of Python. This module runs no code of
-the researcher except what `copy.copy` calls (``__reduce_ex__``). Only one thread at a time may use
-this module.
+bundle; own_modules.py gives the globals of these files their values. The result is source and not
+bytecode, because devices have another version of Python. This module runs no code of the researcher
+except what `copy.copy` calls (``__reduce_ex__``). Only one thread at a time may use this module.
 """
 
 from __future__ import annotations
@@ -57,7 +56,7 @@ class Capture:
         self._cells: dict[int, tuple[types.CellType, bool]] = {}
         self._count = 0
         # `_later` has the names that can be bound only after a class is defined. `_pending` has the
-        # errors of methods that perhaps nothing calls.
+        # errors of methods that may stay unused.
         self._later: list[tuple[str, list[str], dict[str, Any], Home, Site]] = []
         self._pending: list[tuple[frozenset[str], BundleError]] = []
         self._own = OwnModules(self)
@@ -66,7 +65,7 @@ class Capture:
         self.values = ValueWriter(self)
 
     def take(self, objective: Callable[..., Any], function: object) -> Captured:
-        """Return ``objective`` as source; ``function`` is what a call of the objective runs.
+        """Return ``objective`` as source; a call of the objective runs the function ``function``.
 
         Raises
         ------
@@ -177,7 +176,7 @@ class Capture:
         return self._own.expression(value, home, where)
 
     def function(self, function: types.FunctionType, where: str) -> tuple[Home, str]:
-        """Write a function and what it uses; return the generated module and its name in it."""
+        """Write a function and what it uses; return its generated module and its name there."""
         node = _definitions.function_node(function)
         code = function.__code__
         site = Site(where, shown_file(code.co_filename), node)
@@ -216,7 +215,7 @@ class Capture:
         return home, name
 
     def cls(self, cls: type, where: str) -> tuple[Home, str]:
-        """Write a class and what it uses; return the generated module and its name in it."""
+        """Write a class and what it uses; return its generated module and its name there."""
         return _classes.write(self, cls, where)
 
     def home(self, name: str | None) -> Home:
@@ -290,13 +289,13 @@ class Capture:
                 self._pending.append((methods[name], error))
 
     def with_specials(self, node: Any, namespace: dict[str, Any], shown: str, site: Site) -> Any:
-        """Return a definition in which ``__name__`` is replaced by its value here, because the
-        value on a device differs.
+        """Return a definition in which ``__name__`` is replaced by its value in this process,
+        because the value on a device differs.
 
         Raises
         ------
         BundleError
-            ``cannot_bundle_path``: it uses ``__file__``.
+            ``cannot_bundle_path``: the definition uses ``__file__``.
         """
         for part in ast.walk(node):
             if isinstance(part, ast.Name) and part.id == "__file__":

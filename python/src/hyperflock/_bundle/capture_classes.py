@@ -57,7 +57,7 @@ class Late:
 
 
 def write(capture: Capture, cls: type, where: str) -> tuple[Home, str]:
-    """Write a class and what it uses; return the generated module and the class's name in it."""
+    """Write a class and what it uses; return its generated module and its name there."""
     found, methods = _definitions.class_node(cls)
     home = capture.home(cls.__module__)
     namespace = vars(home.module) if home.module else {}
@@ -201,8 +201,8 @@ def _targets(one: ast.stmt) -> list[str]:
 
 
 def _simple_assignments(node: ast.ClassDef) -> tuple[dict[str, ast.expr], set[str]]:
-    """Return the names that a body assigns once, with the expressions, and all other names that it
-    assigns.
+    """Return the names that a body assigns once, each with the assigned expression, and the other
+    names that it assigns.
     """
     once: dict[str, ast.expr] = {}
     often: set[str] = set()
@@ -239,7 +239,7 @@ def _definition_lines(
 def _is_from_outside(
     value: types.FunctionType, name: str, inside: Mapping[str, ast.stmt], node: ast.ClassDef
 ) -> bool:
-    """Return whether a function was set as a class's attribute after its definition."""
+    """Return whether a function became an attribute of a class after the class was defined."""
     code = value.__code__
     if getattr(inside.get(name), "decorator_list", None):
         return False  # a decorator made it

@@ -86,15 +86,15 @@ class Captured:
     Attributes
     ----------
     entry : str
-        ``module:name``.
+        The objective as ``module:name``.
     sources : dict
         The files by their names in the bundle.
     arrays : dict
         The arrays as ``npy`` files, by their names in the bundle.
     generated : frozenset of str
-        The modules that were written.
+        The names of the generated modules.
     entries : list of (str, str)
-        The modules and globals that it imports from files in the bundle.
+        The globals of files in the bundle that the objective uses, each with its module.
     constants : dict
         Statements that set globals of these files to their values, by module and name.
     written : frozenset of (str, int)
@@ -134,7 +134,7 @@ class Site:
         return int(getattr(self.node, "lineno", 1))
 
     def placed(self, error: BundleError, name: str) -> BundleError:
-        """Return an error with the line where the definition uses a name."""
+        """Return an error whose message names the file and line where a name is used first."""
         found = (
             part.lineno
             for part in ast.walk(self.node)
@@ -164,7 +164,8 @@ def indented(text: str) -> list[str]:
 def place_of(sources: Mapping[str, bytes], module: str, line: int) -> tuple[str, int]:
     """Return the researcher's file and line for a line of a module in the bundle.
 
-    For a line of a generated module, it is the first line of the definition that contains the line.
+    For a line of a generated module, return the first line of the researcher's definition that it
+    belongs to.
     """
     path = module.replace(".", "/")
     content = sources.get(f"{path}.py", b"").decode(errors="replace")

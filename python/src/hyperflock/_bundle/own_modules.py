@@ -75,7 +75,7 @@ class OwnModules:
     Attributes
     ----------
     constants : dict
-        Statements that replace those that compute a global, by module and global.
+        For each module and global: a statement that replaces those that compute the global.
     """
 
     def __init__(self, capture: Capture) -> None:
@@ -92,7 +92,7 @@ class OwnModules:
         self._settled: dict[tuple[str, str], None] = {}
         self._set_after: set[tuple[str, str]] = set()
         self._made_again: dict[str, None] = {}
-        # True if any written line changes a value. Other lines only refer to values.
+        # Whether any written line changes a value. Lines that only refer to a value do not count.
         self.changes = False
 
     @property
@@ -162,7 +162,7 @@ class OwnModules:
         capture.entry(module, name)
         self._settled[key] = None
         bindings = self._bindings(module, name)
-        # The file's own statement creates an artifact store again on a device.
+        # Nothing is written for an artifact store: the file's own statement creates it on a device.
         is_same = is_store(value) or self._is_literal(module, name, value)
         if not is_same and self._is_computed(module, name, value):
             self._write_constant(module, name, value, bindings)
@@ -310,8 +310,8 @@ class OwnModules:
     ) -> None:
         """Replace the statements that compute a global by its value."""
         if not any(isinstance(one.node, _ASSIGNMENTS) for one in bindings):
-            # No assignment binds the global, but for example a ``with`` statement. That statement
-            # is replaced only if a device cannot run it.
+            # Another statement than an assignment binds the global, such as a ``with`` statement.
+            # It is replaced only if a device cannot run it.
             self._set_after.add((module, name))
         text = self._writer.expression(value, self._home, f"'{name}'")
         if text.isidentifier() and text.startswith("_hf_"):
@@ -334,8 +334,8 @@ class OwnModules:
     def _is_computed(self, module: str, name: str, value: Any) -> bool:
         """Return whether a global has a plain value that can replace the statements computing it.
 
-        A literal is not replaced: the global was changed after the import, and the code that the
-        import runs must see the literal.
+        An assignment of a literal is not replaced. In that case the global was changed after the
+        import, and the code that the import runs must see the literal.
         """
         has_text = bool(self._bindings(module, name))
         return has_text and is_plain(value) and name not in self._literals.get(module, {})
@@ -353,7 +353,7 @@ class OwnModules:
         self, module: str, name: str, value: Any, bindings: Sequence[Statement]
     ) -> tuple[Any, tuple[str, str] | None]:
         """Return the object to which an import of the file binds a global, if the text determines
-        it. If the file imports it from another researcher's module, return also the global there.
+        it. If the file imports it from another module of the researcher, also return its global.
         """
         if len(bindings) != 1:
             return _MISSING, None
@@ -415,7 +415,7 @@ class OwnModules:
         return self._owners
 
     def _makes(self, module: str, name: str) -> bool:
-        """Return whether a module's file itself makes the object of a global; imports do not."""
+        """Return whether a module's file makes the object of a global itself, not by an import."""
         if module not in self._made:
             self._made[module] = _parsed(module, made_names) or frozenset()
         return name in self._made[module]

@@ -353,7 +353,7 @@ class ValueWriter:
             home.lines.append(f"{name}.__dict__[{key!r}] = {text}")
         for key, item in slots.items():
             text = self.expression(item, home, f"{where}.{key}")
-            # A frozen class refuses a plain assignment to a slot, but not this call.
+            # A frozen class refuses a plain assignment to a slot, but not `object.__setattr__`.
             home.lines.append(f"object.__setattr__({name}, {key!r}, {text})")
 
 

@@ -1,8 +1,8 @@
 """The command ``hyperflock``; this module imports all its commands and runs them.
 
-Exit codes: 0 success; 1 the server or a check here refused; 2 wrong usage; 3 the server does not
-answer; 4 the watched study was cancelled or ended without a complete trial; 130 Ctrl-C ended the
-command; 143 SIGTERM ended it (signals.py).
+Exit codes: 0 success; 1 the server or this package refused the request; 2 wrong usage; 3 the server
+does not answer; 4 the watched study was cancelled or ended without a complete trial; 130 Ctrl-C
+ended the command; 143 SIGTERM ended it (signals.py).
 An error is one line on standard error: ``error [code]: message``.
 
 The commands are in submit.py, studies.py, artifacts.py, replay.py, deletion.py, dashboard.py,

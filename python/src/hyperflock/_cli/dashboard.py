@@ -91,11 +91,11 @@ class _Server(ThreadingMixIn, WSGIServer):
 
 
 def guarded(app: Application) -> Application:
-    """Return an application that serves trials' files only as downloads, because devices wrote
-    them.
+    """Return an application that serves trials' files safely, because devices wrote them.
 
-    The dashboard serves them with the MIME type that the device gave. Only pictures, sound and
-    plain text are shown, and no script in them runs.
+    The dashboard itself serves a file with the MIME type that the device gave. With this
+    application a browser shows only pictures, sound and plain text, and runs no script in them. It
+    downloads all other files.
     """
 
     def serve(environ: Environ, start_response: Callable[..., Any]) -> Iterable[bytes]:

@@ -54,7 +54,7 @@ def sampler(
     from hyperflock.optuna.owner.service import Description, serve
 
     description = Description(storage, study_name, sampler_factory, pruner_factory, catch)
-    # The command may be started together with its server.
+    # The command may be started together with its server, so it waits until the server answers.
     client = Client(url, token, patience_s=PATIENCE_S)
     failed: list[int] = []
 

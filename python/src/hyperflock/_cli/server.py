@@ -122,7 +122,7 @@ def doctor(
     if as_json:
         show_json([dataclasses.asdict(check) for check in found])
     if asked.is_guess:
-        # No server is known, so this installation has to bring one.
+        # No server is known. This raises an error if the installation does not contain one either.
         find_program()
     return EXIT_REFUSED if any(check.state == "failed" for check in found) else 0
 

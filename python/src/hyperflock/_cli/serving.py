@@ -27,7 +27,7 @@ from hyperflock._local.volunteers import Say, Volunteers
 ANSWERS_S = 180.0
 _FIRST_ASK_S = 2.0
 _SAY_S = 15.0
-# The seconds of one wait. They are few, because on some systems Ctrl-C does not interrupt a wait.
+# A wait is split into parts of this many seconds. On some systems Ctrl-C works only between them.
 _LOOK_S = 0.5
 
 
@@ -139,7 +139,7 @@ class Serving:
         self._say = say
 
     def start(self) -> None:
-        """Start a server that continues after this process ends, without tunnel and volunteers."""
+        """Start a server without tunnel and volunteers. It continues after this process ends."""
         options = self._addresses.options(None)
         self._show(self._local.start(self._parts, options, outlives_this=True), None)
         self._local.detach()

@@ -26,7 +26,7 @@ EXIT_USAGE = 2
 EXIT_UNREACHABLE = 3
 EXIT_NO_RESULT = 4
 EXIT_DETACHED = 130
-# The width of a console, in characters, whose rows are never wrapped.
+# The width in characters of a console that must not wrap rows.
 _UNLIMITED = 10**9
 
 app = typer.Typer(

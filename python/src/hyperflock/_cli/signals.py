@@ -60,7 +60,7 @@ def leave_at_once() -> None:
 
 @contextlib.contextmanager
 def ended_by_signals() -> Iterator[None]:
-    """Let each signal that ends a command raise KeyboardInterrupt, so that it can clean up."""
+    """Let a signal that ends the command raise KeyboardInterrupt, so that the command cleans up."""
     global _received
     import threading  # here, because `leave_at_once` must not wait for it
 

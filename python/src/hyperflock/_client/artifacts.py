@@ -151,7 +151,7 @@ def file_name(artifact: Artifact, taken: Collection[str] = ()) -> str:
     """Return the name under which an artifact is written into a folder.
 
     It begins with the trial's number, so it is never the name of a hidden file or of a file that
-    programs look for. If ``taken`` contains it, in any case of letters, the id is added.
+    programs look for. If it is in ``taken``, whatever the case of its letters, the id is added.
     """
     plain = _NOT_IN_NAMES.sub("_", clean(artifact.name))
     stem, dot, suffix = plain.rpartition(".")

@@ -118,7 +118,7 @@ class AsyncClient(AsyncSearches):
         except ServerError as error:
             if error.code != "unknown_blob":
                 raise
-            # The server may have deleted a blob in the meantime, together with another study.
+            # The server may have deleted a blob together with another study after the upload.
             await upload_missing(self._http, made.blobs, progress)
             row = await self._http.post("/api/studies", body)
         return self._study(row, progress)
@@ -148,7 +148,7 @@ class AsyncClient(AsyncSearches):
         return self._study(row)
 
     async def _named(self, text: str) -> AsyncStudy:
-        """Return the study with a name, before which there may be ``name:``."""
+        """Return the study with the name ``text``; the text may begin with ``name:``."""
         found = await self._with_name(text)
         if found is None and text.startswith(_NAME):
             found = await self._with_name(text.removeprefix(_NAME))
@@ -210,9 +210,9 @@ class AsyncClient(AsyncSearches):
         await self._http.post(f"/api/devices/{quote(device, safe='')}/revoke", {})
 
     async def webhook_secret(self, *, renew: bool = False) -> str:
-        """Return the key with which the server signs what it posts to one's webhooks.
+        """Return the key with which the server signs its posts to this user's webhooks.
 
-        With ``renew`` it is a new one, and the old one signs nothing any more.
+        With ``renew`` the server makes a new key and no longer signs with the old one.
         """
         told = await self._http.post("/api/webhook-secret", {"renew": renew})
         return convert(told, WebhookSecret).secret

@@ -118,7 +118,7 @@ class AsyncStudy(StudyView):
                 return sorted(self._newest.values(), key=lambda trial: trial.number)
 
     async def best_trial(self) -> TrialResult:
-        """Fetch the best complete trial by now; the lower number wins a tie.
+        """Fetch the best complete trial so far; the lower number wins a tie.
 
         A trial that does not meet its constraints is never the best.
 
@@ -222,7 +222,7 @@ class AsyncStudy(StudyView):
         """Run a finished trial again on this machine and compare the results.
 
         Code and data are fetched and checked by their hashes; parameters, suggested values and the
-        seed are those of the trial. It runs in a process of its own, which can import what a
+        seed are those of the trial. The trial runs in a process of its own, which can import what a
         browser has. A pruned trial is pruned again at the same step.
 
         Parameters

@@ -29,10 +29,11 @@ from hyperflock._transport.http import Http
 from hyperflock._transport.messages import Dimension, StudySpec
 from hyperflock._transport.pages import pages
 
-# The most missing points in an error, and the most points of a study that are compared.
+# An error contains at most the first number of missing points. A study with more points than the
+# second number is not compared.
 MAX_MISSING = 10_000
 _MAX_POINTS = 100_000
-# The most studies of the same name whose keys are compared.
+# At most this many studies of the same name are searched for the key.
 _MAX_STUDIES = 20
 
 _WORDS = {
@@ -89,7 +90,7 @@ async def extend(http: Http, study: int, space: list[Dimension], trials: int | U
 async def extend_study(
     http: Http, study: int, space: Space | SearchSpace | None, trials: int | None
 ) -> Any:
-    """Extend a study to a larger space or number of trials; None leaves the study's unchanged."""
+    """Extend a study to a larger space or number of trials; None means that it does not change."""
     spec = await fetch_spec(http, study)
     dimensions = spec.space if space is None else dimensions_of(space, kind_of(spec))
     return await extend(http, study, dimensions, spec.trials if trials is None else trials)

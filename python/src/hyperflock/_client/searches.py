@@ -116,8 +116,9 @@ class AsyncSearches(ABC):
         space
             A mapping of names to lists of values, of which every combination is a point; or a list
             of points, each a mapping with the same names. A value is None, a bool, an int within 64
-            bits, a finite float or a str, or a tuple, list or dict of values. A trial gets it as it
-            is here. NumPy scalars become Python's. A point has at most 64 KiB as JSON.
+            bits, a finite float or a str, or a tuple, list or dict of values. A trial gets an equal
+            value of the same type. NumPy scalars become Python's. A point has at most 64 KiB as
+            JSON.
         data
             A mapping of names to paths, arrays or dicts of arrays, which a trial finds in
             ``trial.data[name]``. The same content is sent only once.
@@ -250,8 +251,8 @@ class AsyncSearches(ABC):
         """Submit ``trials`` random points of ``space`` as trials of one study.
 
         A point depends on ``seed`` and the trial's number only, and `random_point` returns it. So
-        more trials with the same seed begin with the same points. The server computes a point when
-        a device gets it: a million trials take no longer to submit than ten.
+        with the same seed, a larger study begins with the points of a smaller one. The server
+        computes a point when a device gets it: a million trials take no longer to submit than ten.
 
         Parameters
         ----------

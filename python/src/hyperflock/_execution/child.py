@@ -114,8 +114,8 @@ def _report_globals(
 ) -> None:
     """Write snapshots of the globals that the job names, just before the objective is called.
 
-    At that moment the runner reports progress for the first time: the objective's files are
-    imported.
+    This function is called when the runner reports progress for the first time. The objective's
+    files have been imported by then.
     """
     snapshot = runpy.run_path(str(folder / "value_snapshot.py"))["snapshot"]
     before = host.progress

@@ -65,7 +65,7 @@ def compared(
 
 
 def difference_of(one: float, other: float) -> float:
-    """Return the difference of two numbers, relative to the larger one if that is above 1."""
+    """Return the difference of two numbers, divided by the larger magnitude if that is above 1."""
     if one == other:
         return 0.0
     # The division comes first, because the difference of two very large numbers may be infinite.

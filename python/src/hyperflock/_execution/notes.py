@@ -19,7 +19,7 @@ _SHOWN = {"python": "Python", "numpy": "NumPy", "chainer": "Chainer"}
 
 
 def version_notes(versions: Mapping[str, str], runtime: str | None) -> tuple[str, ...]:
-    """Return a sentence for each version of a run here that differs from the devices' version.
+    """Return a sentence for each software version here that differs from the devices' version.
 
     Only the first two numbers of a version count. ``runtime`` is None if devices may have any
     version of Chainer.

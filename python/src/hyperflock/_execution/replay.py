@@ -58,7 +58,7 @@ class Replay:
     on : str
         ``cpython`` or ``chromium``.
     tolerance : float
-        The tolerance for numbers.
+        The tolerance with which numbers were compared.
     same : bool
         Whether state, values and every point of the curve are the same.
     compared : tuple of Compared

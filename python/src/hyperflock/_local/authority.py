@@ -115,9 +115,9 @@ class Authority:
             Host names. An authority that allows a name allows every name below it. So a top-level
             domain such as ``dev`` must not be among them.
 
-        Other addresses and names come and go, with virtual networks for example, and phones must
-        not have to trust a new authority for them. Those that the authority does not allow are
-        left out.
+        The certificate leaves out names and further addresses that the authority does not allow.
+        They may come and go, with virtual networks for example, and phones must not have to trust
+        a new authority for them.
 
         Raises
         ------
@@ -150,8 +150,8 @@ class Authority:
     def _read_root(
         self, ip: _Address
     ) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey] | None:
-        """Return the authority; None if it is missing, ends soon, or does not allow an address, or
-        if it allows more or for longer than this class does.
+        """Return the authority. Return None if it is missing, ends soon or does not allow the
+        address, or if it allows more or is valid for longer than one that this class makes.
         """
         from cryptography import x509
         from cryptography.hazmat.primitives.asymmetric import ec

@@ -59,7 +59,7 @@ class _Pipe(Browser):
         self._session = str(self._call("Target.attachToTarget", target).get("sessionId"))
 
     def ask(self, expression: str) -> Any:
-        """Return the value of a JavaScript expression in the page; None if it has none now."""
+        """Return the value of a JavaScript expression in the page; None if it has no value."""
         asked = {"expression": expression, "userGesture": True, "returnByValue": True}
         answer = self._call("Runtime.evaluate", asked)
         return answer.get("result", {}).get("value")
@@ -153,7 +153,7 @@ class ChromiumVolunteer(Volunteer):
                 with contextlib.suppress(OSError, ValueError):
                     while not self._ending.wait(_LOOK_S):
                         self._look(browser)
-                    # Read the page once more: a trial may have ended since the loop last did so.
+                    # Read the page once more, because a trial may have ended since the last time.
                     self._look(browser)
                     browser.ask(_STOP)
                     threading.Event().wait(_FAREWELL_S)

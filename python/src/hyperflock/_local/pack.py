@@ -35,7 +35,7 @@ LIST = "parts.json"
 _SCHEMA = 1
 _NAME = "parts-"
 _TEMPORARY = ".parts-"
-# The sizes of all files of an unpacked folder, to notice one that is damaged.
+# The file with the sizes of all files of an unpacked folder, by which a damaged one is noticed.
 _SIZES = "sizes.json"
 _STALE_S = 3600.0
 _UNUSED_S = 60 * 86_400.0
@@ -71,7 +71,7 @@ def unpacked(packed: Path, cache: Path) -> Path:
             cache.mkdir(parents=True, exist_ok=True, mode=0o700)
             _remove_leftovers(cache, folder)
             _make(folder, archive)
-        # The folder gets the present time, so that `_remove_leftovers` of other versions keeps it.
+        # The folder's time is set to now, so that `_remove_leftovers` of other versions keeps it.
         with contextlib.suppress(OSError):
             os.utime(folder)
     except OSError as error:

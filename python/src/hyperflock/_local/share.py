@@ -34,7 +34,7 @@ NO_WAY = (
     "(pip install 'hyperflock[share]')"
 )
 
-# A tunnel that ends again within this time is not restarted.
+# A tunnel that ends within this many seconds of its restart is not restarted again.
 _STEADY_S = 600.0
 _LOOK_AT_ADDRESSES_S = 60.0
 # Matches one part of a host name. Other names, such as those with an underscore, are not allowed in
@@ -146,7 +146,7 @@ def find_way(name: str | None) -> Way | None:
 
 
 class TunnelWay(Way):
-    """A tunnel, which is restarted once if it ends."""
+    """A tunnel. If it ends, it is restarted, unless it was restarted a short time before."""
 
     def __init__(
         self,
@@ -167,7 +167,7 @@ class TunnelWay(Way):
         return Opened(self._origin, ["--public-url", self._origin])
 
     def check(self) -> Change | None:
-        """Restart a tunnel that has ended, unless it ended soon after the last start."""
+        """Restart a tunnel that has ended, unless it ended soon after the last restart."""
         tunnel = self._tunnel
         if tunnel is None or (problem := tunnel.problem()) is None:
             return None

@@ -162,8 +162,8 @@ class Tunnel:
         Raises
         ------
         HyperflockError
-            ``tunnel_failed``: the program ended, or got no address in time; the message has the
-            program's words.
+            ``tunnel_failed``: the program ended, or got no address in time; the message contains
+            the program's own message.
         """
         reader, arguments = _KINDS[self.name]
         self._reader = reader()

@@ -1,3 +1,3 @@
-"""Plain data of studies: search spaces, specs, data sets and results. Nothing here asks a
-server.
+"""Plain data of studies: search spaces, specs, data sets and results. Nothing here sends a
+request.
 """

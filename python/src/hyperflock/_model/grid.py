@@ -78,7 +78,7 @@ def count_of(kind: StudyKind, dimensions: Sequence[Dimension]) -> int:
 def point_of(
     kind: StudyKind, dimensions: Sequence[Dimension], number: int, seed: int = 0
 ) -> dict[str, Any]:
-    """Return the parameters of a trial of a checked space."""
+    """Return the parameters of trial ``number`` for a space that has been checked."""
     if is_drawn(kind):
         picked = sampled_point(kind, seed, dimensions, number)
     elif kind == "points":

@@ -155,7 +155,7 @@ def portable_log(x: float) -> float:
 
 
 def portable_exp(x: float) -> float:
-    """Return the exponential function, with an error of a few units in the last place."""
+    """Return e to the power of ``x``, with an error of a few units in the last place."""
     k = math.floor(x / (_LN2_HIGH + _LN2_LOW) + 0.5)
     r = (x - k * _LN2_HIGH) - k * _LN2_LOW  # at most 0.35
     total = 1.0

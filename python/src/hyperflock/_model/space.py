@@ -41,8 +41,8 @@ MAX_NESTING = 12
 
 # The greatest length of a number in a range, in characters of JSON.
 _NUMBER_LENGTH = 25
-# How far a range may be from a whole number of steps, as a fraction of a step. Decimal fractions
-# are not exact.
+# A range's length may differ from a whole number of steps by this fraction of a step, because
+# decimal fractions are not exact.
 _STEP_TOLERANCE = 1e-8
 
 

@@ -97,8 +97,8 @@ def history(row: StudyRow, trials: Sequence[TrialResult]) -> str:
 
 
 def front(row: StudyRow, trials: Sequence[TrialResult], best_numbers: Container[int]) -> str:
-    """Return a picture of the first two values of each complete trial, for several objectives. The
-    trials that no other trial beats are marked. An empty text if there are no trials.
+    """Return a picture of the first two objectives' values in each complete trial. The trials that
+    no other trial beats are marked. Return an empty text if there are no trials.
     """
     complete = [t for t in trials if t.state == "complete" and len(t.values) > 1]
     pairs = [(t, (t.values[0], t.values[1])) for t in complete]

@@ -39,7 +39,7 @@ class Offer:
     backends : sequence of str
         The back ends of array-core that are available.
     reasons : mapping of str to str
-        Why each other back end is not available, by its name.
+        For each other back end, by its name: why it is not available.
     software : bool
         Whether WebGPU is a program on the CPU. It is correct, but slower than the CPU back end.
     budget_bytes : int

@@ -216,8 +216,8 @@ class _Walk:
             if name.split(".")[0] in self._units:
                 self.import_module(name)
                 continue
-            # Imports that the code allows to fail count too. Otherwise a device would not load
-            # Optuna, and they would fail there.
+            # An import that the code allows to fail also shows that the code needs Optuna. Without
+            # Optuna it would fail on a device.
             if name.split(".")[0] in ASKED_PACKAGES - self._wheels:
                 self.meets_optuna = True
 

@@ -51,7 +51,7 @@ class Lost:
     remedy : str
         What the researcher can change.
     line : int
-        The line.
+        The statement's line.
     """
 
     kind: str

@@ -43,8 +43,8 @@ _PROCESSES = frozenset({"subprocess", "multiprocessing", "_multiprocessing"})
 
 
 def refusal(value: Any, where: str) -> BundleError | None:
-    """Return the error for a value; ``where`` begins its sentence: ``the objective uses
-    'link'``.
+    """Return the error for a value; ``where`` is the beginning of its message, such as ``the
+    objective uses 'link'``.
     """
     if isinstance(value, type | types.ModuleType | types.FunctionType):
         return None

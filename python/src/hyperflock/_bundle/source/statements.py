@@ -25,7 +25,7 @@ from hyperflock._bundle.source.definitions import is_guard
 
 # The attribute chains with which a name is used; "" stands for a use of the name alone.
 Names: TypeAlias = dict[str, set[str]]
-# The names that imports bind, each with its module and the name there ("" for the module itself).
+# The names that imports bind, each with a module and the name in it ("" for the module itself).
 Imports: TypeAlias = dict[str, tuple[str, str]]
 _Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _Comprehension: TypeAlias = ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp

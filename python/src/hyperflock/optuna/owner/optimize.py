@@ -261,7 +261,8 @@ def _identity(study: optuna.Study, name: str) -> str:
     """Return an identity of the Optuna study that is the same in the next process.
 
     The identity is random and kept in the storage. A study in memory is identified by its name. But
-    if it already has trials, it gets a random one: they would have other numbers at the server.
+    if it already has trials, its identity is random, because their numbers at the server would
+    differ.
     """
     storage, study_id = storage_of(study), study_id_of(study)
     known = storage.get_study_system_attrs(study_id).get(IDENTITY)
