@@ -1,6 +1,6 @@
 // Tests that each trial counts exactly once under faults. A real server, devices without a browser, and the real agent
 // in two Chromium tabs run while tabs and the server are killed, connections are cut or slow, and the disk is full. A
-// seed chooses the faults. The variable CHAOS lists the seeds, such as `3`; without it they are 1 to 20.
+// seed chooses the faults. The environment variable CHAOS lists the seeds, such as `3`; the default is 1 to 20.
 
 import { execFile } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -125,7 +125,7 @@ function portOf(server: Server): number {
   return Number(new URL(server.compute).port);
 }
 
-/** Limits the size of the process's files. For the server this is like a full disk. */
+/** Limits the size of the files that a process may write. For the server this is like a full disk. */
 async function limitFiles(pid: number, soft: string): Promise<void> {
   await promisify(execFile)("prlimit", ["--pid", String(pid), `--fsize=${soft}:unlimited`]);
 }

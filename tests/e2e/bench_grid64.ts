@@ -4,7 +4,7 @@
 // long.
 //
 //     ./run bench grid64 --data FOLDER --images 10000         # the full benchmark; takes hours without a graphics card
-//     ./run bench grid64 --channels 4,16                      # 8 candidates on drawn digits, for a quick look
+//     ./run bench grid64 --channels 4,16                      # 8 candidates on small digits, for a quick look
 
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { cpus, totalmem } from "node:os";

@@ -24,7 +24,8 @@ export async function traceMainThread(
   browser: Browser,
   page: Page,
 ): Promise<{ end(): Promise<MainThread> }> {
-  // With more categories the trace would overflow and lose its beginning. So these categories record only whole tasks.
+  // These categories record whole tasks and nothing inside of them. With more categories the trace would overflow and
+  // lose its beginning.
   await browser.startTracing(page, {
     categories: ["disabled-by-default-devtools.timeline", "toplevel", "__metadata"],
   });

@@ -1,6 +1,6 @@
 // The hostile set: what a trial's code may try against the volunteer, the server and the next trial, with the real
 // parts. Each row of table.py is one attack. One volunteer's page in Chromium runs all of them. Each must end as the
-// table says and leave no trace, and the next trial, of another study on the same device, must be right.
+// table says and leave no trace. After each, a trial of another study on the same device must give the right value.
 //
 // HOSTILE=short runs the rows that `./run test` runs. HOSTILE=A,B runs the rows whose name contains the text A or B.
 

@@ -104,7 +104,7 @@ def test_a_running_study_keeps_its_runtime_through_an_upgrade(tmp_path: Path) ->
             # submitted.
             again = client.grid(objective, {"x": [1]}, name="later")
             again.cancel()
-            # At the next start no running study names that runtime any more.
+            # At its next start the server deletes the old runtime, which no running study needs.
             server.stop()
             server.start()
             kept = [path.name for path in (tmp_path / "state" / "runtimes").iterdir()]

@@ -164,7 +164,7 @@ def _until_empty_line(connection: socket.socket) -> bytes:
 def fake_edge(
     programs: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, refuses: int = 0
 ) -> Iterator[Edge]:
-    """Let processes reach what `fake_tunnels` announces."""
+    """Let processes reach the addresses that the programs of `fake_tunnels` announce."""
     edge = Edge(programs, folder, refuses)
     monkeypatch.setenv("HTTPS_PROXY", edge.proxy)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1,localhost")

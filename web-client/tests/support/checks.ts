@@ -18,7 +18,7 @@ export function accessibilityWidths(language: Language): readonly number[] {
   return language === "en" ? [390, 1280] : [320];
 }
 
-/** Opens a page. Errors in it fail the test that uses it. */
+/** Opens a page. `errors` collects its uncaught errors, and the warnings and errors in its console. */
 export async function open(context: BrowserContext): Promise<{ page: Page; errors: string[] }> {
   const page = await context.newPage();
   const errors: string[] = [];

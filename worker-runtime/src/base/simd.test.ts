@@ -1,4 +1,4 @@
-// Tests that an engine has SIMD if it accepts a small module that uses it. Node has both kinds of SIMD.
+// Tests the detection of SIMD: an engine has it if it accepts a small module that uses it. Node has both kinds of SIMD.
 
 import { expect, test } from "vitest";
 import { hasRelaxedSimd, hasSimd } from "./simd.ts";

@@ -32,7 +32,7 @@ const jobSchema = v.object({
   schema: v.literal(1),
   /** The lease message, which the protocol's codec reads. */
   lease: v.unknown(),
-  /** The device on which the trial may compute, if this browser has one. */
+  /** The back end of array-core on which the trial computes, if this browser can run it. */
   opened: v.picklist(["webgpu", "cpu"]),
   again: v.boolean(),
   prune_at: v.nullable(v.number()),

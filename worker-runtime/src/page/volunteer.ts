@@ -32,10 +32,10 @@ interface LastTrial {
   readonly doneBefore: number;
 }
 
-/** The agent's connection, as the server knows it. */
+/** The number and the authorization by which the page can end the agent's session at the server. */
 type Session = Extract<FromAgent, { kind: "session" }>;
 
-/** Names `localStorage` only inside each call, because naming it throws if the browser blocks cookies. */
+/** Accesses `localStorage` only inside each call, because the access throws if the browser blocks cookies. */
 const local = {
   getItem: (key: string) => localStorage.getItem(key),
   setItem: (key: string, value: string) => localStorage.setItem(key, value),

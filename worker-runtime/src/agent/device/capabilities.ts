@@ -26,16 +26,16 @@ export function capabilitiesOf(facts: NavigatorFacts, gpu?: GpuFacts): Capabilit
 
 const MIB = 1_048_576;
 const HEAP_LEAST = 512 * MIB;
-/** The smallest heap, in bytes, after the browser ended the page during a trial. */
+/** The smallest limit of Python's heap in bytes, for a visit after one that the browser ended during a trial. */
 const HEAP_LEAST_CAREFUL = 256 * MIB;
-/** The largest heap of each class in MiB. A phone's browser ends a tab long before the phone's memory is full. */
+/** The largest limit of each class in MiB. A phone's browser ends a tab long before the phone's memory is full. */
 const HEAP_MOST = { phone: 1_024, tablet: 1_536, desktop: 2_048, node: 2_048 } as const;
-/** The heap in MiB of a device that does not report its memory, as in Firefox and Safari. */
+/** The limit in MiB for a device that does not report its memory, as in Firefox and Safari. */
 const HEAP_UNKNOWN = { phone: 512, tablet: 768, desktop: 1_024, node: 1_024 } as const;
 
 /**
  * Returns the limit of Python's heap in bytes: half of the device's memory, at least 512 MiB and at most the limit of its
- * class. `careful` halves it, because the browser ended the last visit.
+ * class. `careful` halves this limit, because the browser ended the last visit.
  */
 export function heapLimitOf(
   device: Pick<Capabilities, "class" | "memory_mb">,

@@ -19,7 +19,7 @@ export interface LoggedRow {
   readonly values: readonly (readonly [name: string, value: Value])[];
 }
 
-/** The most cells in a message, so that it fits into a frame even with the longest names and values. */
+/** The most values in a message of series, so that it fits into a frame even with the longest names and values. */
 const MOST_CELLS = 20_000;
 
 const rowSchema = v.object({

@@ -94,7 +94,7 @@ export interface Executor {
   fill(id: number, offset: number, bytes: number, value: number): Promise<void> | undefined;
   createPipeline(id: number, spec: PipelineSpec): void;
   destroyPipeline(id: number): void;
-  /** `words` contains a dispatch command's operands from index `at` on. A promise means the same as for fill. */
+  /** Dispatches with the operands in `words` from index `at` on. If it returns a promise, wait and call again. */
   dispatch(words: Uint32Array<SharedArrayBuffer>, at: number): Promise<void> | undefined;
   /** Reads bytes and calls `land` with them, before the next fence is reached. */
   read(id: number, offset: number, bytes: number, land: (data: Uint8Array) => void): void;
