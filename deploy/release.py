@@ -5,8 +5,8 @@
     hyperflock-VERSION-py3-none-*.whl     the same with a server, for each system on which
                                           `./run wheels` ran
     arraycore-VERSION-*.whl               the array library, for tests outside of a browser
-    chainer-*.whl                         Chainer, for the package's extra of this name; PyPI has
-                                          no wheel of it
+    chainer-*.whl                         Chainer, for the package's extra `chainer`; PyPI has no
+                                          wheel of it
     hyperflock-server-VERSION-image.tar.gz
                                           the inputs of `docker build` for the server's image
     SHA256SUMS                            for `sha256sum --check`

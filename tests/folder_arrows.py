@@ -215,7 +215,7 @@ def path_between(graph: dict[str, dict[str, Arrow]], start: str, end: str) -> li
 
 
 def graph_of(part: Part) -> tuple[set[str], dict[str, dict[str, Arrow]]]:
-    """Return a part's folders, and for each folder those that it points at, with an example."""
+    """Return a part's folders, and the folders that each points at, with an import of each."""
     root = ROOT / part.root
     folders: set[str] = set()
     graph: dict[str, dict[str, Arrow]] = {}

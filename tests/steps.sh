@@ -31,8 +31,8 @@ step_chaos_optuna() {
 # whose name contains NAME.
 step_hostile() { run_vitest tests/hostile; }
 
-# ./run hostile-guests [NAME]: runs what volunteers and researchers may try against the server and each other. With
-# NAME, it runs only those whose name contains NAME.
+# ./run hostile-guests [NAME]: runs attacks that volunteers and researchers may try against the server and each other.
+# With NAME, it runs only those whose name contains NAME.
 step_hostile_guests() {
   HYPERFLOCK_TEST_SERVER_BIN="$ROOT/build/release/bin/hyperflock-server" run_pytest "${PYTHON_TESTS[@]}" \
     -o "pythonpath=tests/support ../tests/hostile_guests" tests/hostile_guests

@@ -1,5 +1,5 @@
 // Builds the script of the researcher's local runs into `build/web/app/local`. Its URLs are relative, because the package
-// serves it on loopback below its own path. `build/web/local-run.json` lists the files with their hashes. Runs after
+// serves it on loopback below a secret path. `build/web/local-run.json` lists the files with their hashes. Runs after
 // vite.config.ts, which empties `build/web`.
 
 import { createHash } from "node:crypto";

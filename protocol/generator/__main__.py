@@ -35,7 +35,7 @@ def formatted(path: str, text: str) -> str:
     words = FORMATTERS.get(Path(path).suffix)
     if words is None:
         return text
-    # The formatters are installed next to this Python.
+    # The formatters are installed in the folder of this Python's program.
     search = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     run = subprocess.run(
         [word.format(path) for word in words],

@@ -222,7 +222,7 @@ def test_typescript_that_makes_a_message_without_a_new_field_does_not_compile(
     assert "colour" in failed.stdout
 
 
-# ---- what the notation refuses
+# ---- lines that the schema must not have
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ export class Link {
           near.destroy();
           far.destroy();
         });
-        // An error needs no handling here: the event `close` follows it, and the handler of `close` does everything.
+        // An error needs no handling here: the event `close` follows it, and its handler ends both connections.
         socket.on("error", () => {});
       }
       this.#carry(near, far);

@@ -1,4 +1,4 @@
-// Tests the join page's buttons with a real server, in a browser that really computes: pause, resume, finish then stop.
+// Tests the join page's buttons with a real server, in a browser that really computes: pause, resume, stop later.
 // Also tests a link with the codes of several projects.
 
 import type { Browser } from "playwright-core";

@@ -75,7 +75,7 @@ test("a study ends as it would on the researcher's machine", async () => {
   expect(await Promise.all(isolated)).toEqual([true, false]);
   const trials = await told<Told[]>(await optimize("optuna_study.py"));
 
-  // The enqueued values in their order: four good trials, three bad ones, and one that raises.
+  // The trials have the enqueued values, in order: first four good trials, then three bad ones and one that raises.
   expect(trials.map(({ params }) => params.x)).toEqual([1, -1, 1, 0.5, 8, 8, 8, 9]);
   const good = Array<string>(4).fill("COMPLETE");
   const bad = Array<string>(3).fill("PRUNED");

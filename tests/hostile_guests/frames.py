@@ -91,7 +91,7 @@ def infinite_values(ground: Ground) -> Iterator[str]:
 
 
 def hello_twice(ground: Ground) -> Iterator[str]:
-    """Say hello again, as the same device and as another one."""
+    """Send a second `hello`, as the same device and as another one."""
     with Wire(ground) as wire:
         wire.send(wire.hello())
         yield wire.code()

@@ -56,7 +56,7 @@ def make_links_for_another_project(ground: Ground) -> Iterator[str]:
 
 
 def submit_into_another_project(ground: Ground) -> Iterator[str]:
-    """Let the neighbour's volunteers compute an own study."""
+    """Let the neighbour's volunteers compute a study of the attacker."""
     bundle = b"PK\x05\x06" + bytes(18)
     ground.blob(bundle)
     body = ground.spec(bundle, project=ground.other.project)

@@ -100,7 +100,7 @@ class Watched:
         assert self._process.wait(LIMIT_S) == 0, self._errors.read_text()
 
     def ratios(self) -> dict[str, float]:
-        """Return the 99th percentile during the attack over that before it, by name."""
+        """Return the 99th percentiles during the attack, divided by those before it, by name."""
         found = {}
         for name, times in self.times.items():
             quiet, later = times[: self._quiet[name]], times[self._quiet[name] :]

@@ -80,7 +80,7 @@ class UsageError(Exception):
 
 
 def configure() -> dict[str, Step]:
-    """Let CMake write CTest's files. Return the steps by name, in the order of their lines."""
+    """Let CMake write CTest's files. Return the steps by name, in the order of CMakeLists.txt."""
     LOGS.mkdir(parents=True, exist_ok=True)
     command = ["cmake", "-S", str(HERE), "-B", str(BUILD), "-G", "Ninja"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -102,7 +102,7 @@ def steps_file(name: str) -> str:
 
 
 def inputs_of(steps: dict[str, Step], name: str) -> set[str]:
-    """Return the paths that a step reads, with the paths that its needed steps read. The files that
+    """Return the paths that a step reads, with those that the steps it needs read. The files that
     define its commands are included.
     """
     found = {*steps[name].inputs, *EVERY_STEP_READS, steps_file(name)}
@@ -146,7 +146,7 @@ class State:
         new.replace(self._path)
 
     def hashes(self) -> dict[str, str]:
-        """Return one hash over the inputs of each suite."""
+        """Return for each suite, by its name, one hash over its inputs."""
         tree = inputs.Tree(ROOT)
         return {
             step.name: tree.fingerprint(inputs_of(self._steps, step.name))
@@ -183,7 +183,7 @@ def chosen(options: argparse.Namespace, steps: dict[str, Step], state: State) ->
 
 
 def list_suites(steps: dict[str, Step]) -> None:
-    """Print the suites, and then what runs only by name."""
+    """Print the suites, and then the steps that run only by name."""
     for kind, title in (("suite", "./run test"), ("extra", "by name alone")):
         print(f"{title}:")
         for step in steps.values():

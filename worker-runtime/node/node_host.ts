@@ -14,7 +14,7 @@ import type { ThreadData } from "./script_thread.ts";
 /** The longest time in which a gpu thread may finish its commands. Ctrl-C in this time ends the process at once. */
 const CLOSE_MS = 60_000;
 
-/** The pause after the ring is closed. In it, Dawn rejects the promises that are still open. */
+/** The pause after the ring is closed. During the pause, Dawn rejects the promises that are still open. */
 const SETTLE_MS = 200;
 
 export type Script = Omit<ThreadData, "interrupt" | "hasGpu">;

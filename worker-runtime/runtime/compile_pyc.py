@@ -41,8 +41,8 @@ def without_docstrings(source: bytes, filename: str) -> ast.Module:
 def make_lazy(tree: ast.Module, package: str) -> None:
     """Let a package import names from its own modules only when they are first used.
 
-    Names that the file uses itself do not change. The others come from a module's ``__getattr__``
-    (PEP 562).
+    The package's file still imports at once the names that it uses itself. For the others it gets
+    a function ``__getattr__`` (PEP 562).
     """
     used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     places: dict[str, tuple[str, str]] = {}

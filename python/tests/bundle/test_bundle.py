@@ -286,7 +286,7 @@ def test_bundle_says_whether_its_code_imports_optuna(
     assert needs_optuna(bundle.content) is needs
     objective = _import(tmp_path, "train").objective
     assert bundle_objective(objective) == bundle
-    # Trials of an Optuna study always have Optuna.
+    # Trials of an Optuna study always get Optuna, so their bundle does not ask for it.
     assert not needs_optuna(bundle_objective(objective, asked=True).content)
 
 

@@ -32,7 +32,7 @@ KINDS = ["sqlite", "memory"] if KILLS < 10 else ["journal", "sqlite", "memory"]
 # The longest allowed time in seconds, from the moment at which a new notebook takes over the study
 # until each trial that a killed notebook left running is open at the server again.
 SETTLED_S = 10.0
-# A trial that has lost this many devices is not leased again (rule R18 of the protocol).
+# If this many devices disappear during a trial, it is not leased again (rule R18 of the protocol).
 POISON = 3
 
 

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from patience import LIMIT_S
 
-# Modules that must not be loaded before they are used. NumPy alone takes longer than the rest.
+# Modules that must not be loaded before they are used. NumPy alone takes longer than the package.
 HEAVY = [
     "numpy",
     "websockets",

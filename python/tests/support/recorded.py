@@ -33,7 +33,7 @@ from optuna.pruners import BasePruner
 from optuna.samplers import BaseSampler
 from optuna.trial import TrialState
 
-# The number of a trial that the owner created, or a call with the owner's answer.
+# An event: the number of a trial that the owner created, or a call with the owner's answer.
 Event: TypeAlias = int | tuple[OwnerCallItem, OwnerAnswer | None]
 
 

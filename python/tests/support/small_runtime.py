@@ -77,7 +77,7 @@ class SmallRuntime:
 
 
 def fake_browser(folder: Path, told: object, *, stays: bool = True) -> tuple[str, Path]:
-    """Make a program that posts these messages. Return its path and that of what it receives."""
+    """Make a program that posts these messages. Return its path and the file of its requests."""
     path, seen = folder / "browser", folder / "seen.json"
     path.write_text(
         _BROWSER.format(python=sys.executable, told=json.dumps(told), seen=str(seen), stays=stays)

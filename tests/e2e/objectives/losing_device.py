@@ -13,7 +13,7 @@ STEPS = 600
 
 
 def objective(trial: Any) -> float:
-    """Count on the device.
+    """Count steps in an array on the device.
 
     The first attempt saves a checkpoint and continues until the device is lost. A resumed attempt
     ends soon.

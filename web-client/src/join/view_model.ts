@@ -100,7 +100,7 @@ export interface ContributionView {
 
 export interface ViewInput {
   readonly project: ProjectLoad;
-  /** The volunteer's state; null until there is a code. */
+  /** The volunteer's state; null while the page has no join code. */
   readonly snapshot: VolunteerSnapshot | null;
   readonly nowMs: number;
   /** Whether the browser reports a connection. */
@@ -394,7 +394,7 @@ function projectPanel(project: ProjectLoad, words: Dictionary): PanelView | null
   }
 }
 
-/** Returns the panel with the button. It says that this browser cannot compute even before the project is known. */
+/** Returns the panel with the button. If this browser cannot compute, the panel says so before the project is known. */
 export function panelView(input: ViewInput): PanelView {
   const state = input.snapshot?.state ?? { phase: "idle" };
   if (state.phase === "idle") {

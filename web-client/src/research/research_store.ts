@@ -53,7 +53,7 @@ export type Session =
   | { readonly kind: "checking" }
   | { readonly kind: "in"; readonly me: Me };
 
-/** The last problem. `message` is the server's own sentence. */
+/** A problem that the page shows. `message` is the server's own sentence. */
 export interface Problem {
   readonly code: string;
   readonly message: string;
@@ -188,7 +188,7 @@ export class ResearchStore {
     });
   }
 
-  /** Stops leasing the study's trials to devices, or resumes it. */
+  /** Stops leasing the study's trials to devices, or leases them again. */
   async pauseStudy(isPaused: boolean): Promise<void> {
     await this.#act(async (api, study) => {
       this.study.value = isPaused ? await api.pause(study) : await api.resume(study);

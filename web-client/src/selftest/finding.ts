@@ -20,7 +20,7 @@ export const checkNames = [
 export type CheckName = (typeof checkNames)[number];
 
 /**
- * `limited`: present, but less than wished. `missing`: not offered by this browser. `failed`: the check itself failed.
+ * `limited`: present, but less than recommended. `missing`: not offered by this browser. `failed`: the check failed.
  * `skipped`: not checked, or not yet.
  */
 export type FindingState = "ok" | "limited" | "missing" | "failed" | "skipped";

@@ -41,7 +41,7 @@ export class SelfTestStore {
   readonly format: ReadonlySignal<Formatter>;
   /** The checks with their findings, in the order of the table. */
   readonly checks: ReadonlySignal<readonly Check[]>;
-  /** Whether all checks are done, except the one of Python. */
+  /** Whether all checks are done, except the check of Python. */
   readonly isLooked: Signal<boolean> = signal(false);
   readonly python: Signal<PythonPhase> = signal({ kind: "not_run" });
   readonly sending: Signal<SendPhase> = signal({ kind: "not_sent" });

@@ -8,7 +8,7 @@ import {
   rememberLanguage,
 } from "../i18n/language.ts";
 
-/** Returns a store that reads `storage()` anew in each call, because that throws if the browser blocks cookies. */
+/** Calls `storage()` only when the store is used, because `storage()` throws if the browser blocks cookies. */
 const storeOf = (storage: () => Storage) => ({
   getItem: (key: string) => storage().getItem(key),
   setItem: (key: string, value: string) => storage().setItem(key, value),

@@ -55,7 +55,7 @@ export function roundTicks(from: number, to: number, wanted: number): readonly n
   );
 }
 
-/** Returns powers of ten in from..to, at most about 6, or the two ends of the range if fewer than two are in it. */
+/** Returns at most 6 powers of ten in from..to, or the two ends of the range if fewer than two are in it. */
 function powerTicks(from: number, to: number): readonly number[] {
   const first = Math.ceil(Math.log10(from) - 1e-9);
   const last = Math.floor(Math.log10(to) + 1e-9);

@@ -57,7 +57,8 @@ export function webWorkers(origin: string, bootstrap: URL): typeof globalThis.Wo
         workerData: { origin, script: String(script), files: port2 } satisfies ThreadStart,
         transferList: [port2],
         env: {},
-        // Python's output arrives as messages. These streams would mix with the lines of the main thread.
+        // Python's output arrives as messages. Without these options, the thread's own output would mix with the lines
+        // that the main thread prints.
         stdout: true,
         stderr: true,
       });

@@ -88,7 +88,8 @@ class AttemptError(Exception):
 
 
 def _own_folder() -> str:
-    # Compiled code has this path. In a browser it is the path that the archive was compiled for.
+    # The path in this function's compiled code. In a browser, it is the one that was given when the
+    # archive was compiled.
     return os.path.dirname(_own_folder.__code__.co_filename) + os.sep
 
 

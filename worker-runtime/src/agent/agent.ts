@@ -108,7 +108,7 @@ export class Agent {
   }
 
   start(): void {
-    // Python is the largest download, so it begins before the device's identity is read.
+    // Python is the largest download, so the download begins before the device's identity is read.
     if (this.#isVisible) this.#host.warm();
     this.#loadProject();
     this.#begin().catch((error: unknown) => {

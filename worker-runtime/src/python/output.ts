@@ -12,7 +12,7 @@ const WAITING_CHARACTERS = 131_072;
 /** The most lines that are written at a trial's end. */
 export const MOST_LINES_AT_END = WAITING_LINES + 1;
 const LINE_CHARACTERS = 2_000;
-/** Long texts are read in pieces of this size, because a part of a text keeps the whole text alive. */
+/** Long texts are read in pieces of this size, because a part of a text keeps the whole text in memory. */
 const PIECE_BYTES = 8_192;
 const CONSOLE = ["debug", "log", "info", "warn", "error", "trace", "dir", "table"];
 

@@ -5,7 +5,7 @@ import optuna
 
 
 class Objective(abc.ABC):
-    """What all objectives of the lab have in common."""
+    """The base class of the lab's objectives."""
 
     folds = 3
 

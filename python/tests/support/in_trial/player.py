@@ -51,7 +51,9 @@ _LAST_STEP = 2**53 - 1
 
 
 def cases_of(place: Place) -> dict[str, Case]:
-    """Return the cases that can run in a place. `run_local` runs none that need an attempt."""
+    """Return the cases that can run in a place: all except for `run_local`, which has no studies
+    of Optuna, no checkpoints and no process of its own for a trial.
+    """
     if place != "local":
         return CASES
     return {

@@ -13,7 +13,7 @@ export type Column =
   | { readonly kind: "value"; readonly index: number };
 
 export interface Sort {
-  /** The column by which rows are sorted, as `columnKey` writes it. */
+  /** The column by which rows are sorted, in the form that `columnKey` returns. */
   readonly key: string;
   readonly descending: boolean;
 }
@@ -75,7 +75,7 @@ export function paramNamed(trial: TrialRow, name: string): Param | undefined {
   return trial.params.find((param) => param.name === name);
 }
 
-/** Returns the value by which a column sorts the trial; undefined if it has none. */
+/** Returns the value by which a column sorts the trial; undefined if the trial has no such value. */
 export function cellOf(trial: TrialRow, column: Column): unknown {
   switch (column.kind) {
     case "trial":

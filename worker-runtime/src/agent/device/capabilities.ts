@@ -26,7 +26,7 @@ export function capabilitiesOf(facts: NavigatorFacts, gpu?: GpuFacts): Capabilit
 
 const MIB = 1_048_576;
 const HEAP_LEAST = 512 * MIB;
-/** The smallest limit of Python's heap in bytes, for a visit after one that the browser ended during a trial. */
+/** The smallest limit of Python's heap in bytes, if the browser ended the last visit during a trial. */
 const HEAP_LEAST_CAREFUL = 256 * MIB;
 /** The largest limit of each class in MiB. A phone's browser ends a tab long before the phone's memory is full. */
 const HEAP_MOST = { phone: 1_024, tablet: 1_536, desktop: 2_048, node: 2_048 } as const;

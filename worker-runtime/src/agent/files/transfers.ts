@@ -42,7 +42,7 @@ export class Transfers {
     this.#options = options;
   }
 
-  /** Uploads and returns the answer for Python: true if the server stored the bytes, false, or its refusal. */
+  /** Uploads. Returns the answer for Python: true if the server stored the bytes, its refusal, or else false. */
   async upload(saved: Saved, signal: AbortSignal): Promise<string> {
     const url = addressOf(saved, await sha256Hex(saved.bytes));
     const { now, pause, random } = this.#options;

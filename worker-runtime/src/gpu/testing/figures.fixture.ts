@@ -17,8 +17,8 @@ export interface Figures {
   readonly dispatch_us: number;
   readonly hand_dispatch_us: number;
   /**
-   * The time of a fence and a readback of 4 KiB, in milliseconds: the median of 500. Without a ring, this is a copy, a
-   * submit and a mapAsync on one thread.
+   * The time of a fence and a readback of 4 KiB, in milliseconds: the median of 500 measurements. Without a ring, this
+   * is a copy, a submit and a mapAsync on one thread.
    */
   readonly readback_ms: number;
   readonly hand_readback_ms: number;

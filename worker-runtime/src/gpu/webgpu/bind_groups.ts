@@ -163,7 +163,7 @@ function matches(
   if (entry.layout !== layout) return false;
   for (let i = 0; i < entry.words.length; i += 1)
     if (entry.words[i] !== words[at + i]) return false;
-  // A later buffer may have the same number. It then has another `BufferSlot` object.
+  // A later buffer may have the same number, but its `BufferSlot` object is another one.
   for (let i = 0; i < entry.slots.length; i += 1)
     if (buffers.get(words[at + i * 3] ?? 0) !== entry.slots[i]) return false;
   return true;

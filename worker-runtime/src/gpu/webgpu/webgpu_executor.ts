@@ -157,7 +157,7 @@ export class WebGpuExecutor implements Executor {
     const bytes = source.length;
     this.#checkRange(slot, offset, Math.ceil(bytes / 4) * 4);
     if (bytes === 0) return;
-    // writeBuffer would run before commands that are encoded but not submitted.
+    // writeBuffer would run before commands that are encoded but not submitted. So those are submitted first.
     if (slot.batch === this.#batch) this.#submitNow();
     this.#endsWithRead = false;
     const whole = bytes - (bytes % 4);

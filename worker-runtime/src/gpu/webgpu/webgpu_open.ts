@@ -20,7 +20,7 @@ export interface WebGpuOptions {
   readonly events: DeviceEvents;
   /** Upper limits for the device's limits, so that it behaves like a smaller device. */
   readonly limits?: Partial<DeviceLimits>;
-  /** Whether to open the device without native f16, as if it lacked it. Most devices lack it. */
+  /** Whether to open the device without native f16, as on a device that lacks it. */
   readonly withoutF16?: boolean;
 }
 

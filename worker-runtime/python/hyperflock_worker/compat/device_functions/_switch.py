@@ -63,7 +63,7 @@ def nn() -> Any:
 
 
 def replace(cls: Any, name: str, by: Callable[..., Any]) -> None:
-    """Replace a method by ``by``; if that returns None, the method is called.
+    """Replace a method by ``by``; if ``by`` returns None, the original method is called.
 
     Parameters
     ----------

@@ -1,6 +1,6 @@
 """Computes maximum and average pooling and their gradients by one kernel each, as Chainer does.
 
-They are faster than Chainer's kernels on the CPU, where ``arraycore.nn`` has its own loops:
+The kernels are faster than Chainer's on the CPU, where ``arraycore.nn`` has its own loops:
 Chainer's kernels compute the coordinates of the window anew for each element. With ``cover_all``
 the last window reaches further beyond the data, which equals more padding at the end.
 """
