@@ -118,7 +118,7 @@ def _enums(table: Table) -> str:
             f"{_comment([about], '  ')}  {name} = {place},\n" for place, (name, about) in places
         )
         enums += f"\n{_comment([enum.about])}enum class {enum.name} : std::uint8_t {{\n{names}}};\n"
-    return f"""{GENERATED}// Numbers with names in the words of ac_call.
+    return f"""{GENERATED}// The enumerations whose numbers occur in the words of ac_call.
 #pragma once
 
 #include <cstdint>

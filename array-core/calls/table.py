@@ -156,7 +156,7 @@ def _kind_of(enum: Enum) -> Kind:
     last = len(enum.names) - 1
     return Kind(
         name=enum.name,
-        about=f"a number of {enum.name}: 0 to {last}",
+        about=f"a number of {enum.name}: {enum.first} to {enum.first + last}",
         type=enum.name,
         read=f"static_cast<{enum.name}>(words.below({last + 1}))",
         find=None,

@@ -56,7 +56,7 @@
 // data's spatial axes, otherwise none (dims each)
 //   ReshapeMode: a number of ReshapeMode: 0 to 3
 //   Order: a number of Order: 0 to 3
-//   KeyHead: a number of KeyHead: 0 to 6
+//   KeyHead: a number of KeyHead: 32 to 38
 //   ProductForm: a number of ProductForm: 0 to 1
 //   SortResult: a number of SortResult: 0 to 1
 //   ConvolutionForm: a number of ConvolutionForm: 0 to 2
@@ -362,13 +362,13 @@ enum ac_operation {
 
   // ---- capture
 
-  // Begins a recording.
+  // Begins to record a step.
   AC_CALL_CAPTURE_BEGIN = 170,
 
-  // Ends the recording.
+  // Ends the recording of a step.
   AC_CALL_CAPTURE_END = 171,
 
-  // Drops the recordings.
+  // Drops the recorded steps.
   AC_CALL_CAPTURE_ABORT = 172,
 
   // Returns twice the number of commands recorded so far, plus 1 if the recording can no longer be

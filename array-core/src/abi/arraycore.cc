@@ -1,5 +1,5 @@
 // Implements the C interface with a Context: checks plain integers, keeps the last error, counts
-// crossings from Python to C++. Python's thread only.
+// calls from Python. Python's thread only.
 #include "arraycore/arraycore.h"
 
 #include <array>

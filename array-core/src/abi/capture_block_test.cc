@@ -128,7 +128,7 @@ TEST_F(BlockTest, AnInterruptedPlayLosesNothing) {
     }
     ASSERT_LT(plays, 1'000'000U);
     rig.memory->control[ring::Word::interrupt] = 0;
-    // Some more commands, so that the next play meets the end of the ring at another point.
+    // Issues some more commands, so that the next play meets the end of the ring at another point.
     for (std::size_t i = 0; i <= plays % 7; ++i)
       ASSERT_TRUE(context.launcher().fill_zero(**context.get(x)));
   }

@@ -151,8 +151,8 @@ class Backend {
   // batch, row, column and term; `out` overlaps no operand, and without a window its columns are
   // consecutive.
   virtual Status launch_gemm(const GemmLaunch& /*launch*/) { return no_gemm(); }
-  // Sets which kernels products use from now on, for benchmarks and tests. Returns how many kernels
-  // have computed wrong results so far and are no longer used.
+  // Sets which kernels compute products from now on, for benchmarks and tests. Returns how many
+  // kernels have computed wrong results so far and are no longer used.
   virtual std::uint32_t tune_gemm(const gemm::Tuning& /*tuning*/) { return 0; }
 
   // The next two functions add and launch kernels in the device's own language. Error on the CPU:

@@ -84,7 +84,7 @@ struct LaunchSignature {
 lower::Merge merge_of(const ir::Kernel& kernel);
 
 // The order in which a launch's loop visits its elements (see lower::Walks), and the launch's
-// signature. If an object is used again, it allocates nothing.
+// signature. An object that is used again allocates nothing.
 struct LaunchAnalysis {
   lower::Walks walks;
   LaunchSignature signature;

@@ -74,7 +74,7 @@ struct WgslProgram {
 
 Result<WgslProgram> generate(const ir::Kernel& kernel, const Plan& plan);
 
-// Returns the numbers of workgroups along x, y and z of a stage. All are 0 without work.
+// Returns the numbers of workgroups along x, y and z of a stage. All are 0 if there is no work.
 std::array<std::uint32_t, 3> grid(const Plan& plan, const lower::Walks& walks, std::size_t stage);
 
 }  // namespace arraycore::codegen

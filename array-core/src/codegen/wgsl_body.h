@@ -14,7 +14,8 @@
 
 namespace arraycore::codegen {
 
-// Gives the body the names and addresses that it uses.
+// Tells the writer of a body how the surrounding shader names constants and parameters, and how it
+// reads and writes elements.
 class Environment {
  public:
   virtual ~Environment() = default;

@@ -28,8 +28,8 @@ bool always_stores(const Kernel& k, Id block, Id param, bool& stopped) {
     const bool yes = s.then != kNone && always_stores(k, s.then, param, inner);
     const bool no = s.otherwise != kNone && always_stores(k, s.otherwise, param, inner);
     if (s.kind == ir::StmtKind::branch && yes && no) return true;
-    // After a nested `return`, `break` or `continue`, the following statements may not run. So
-    // their stores do not count.
+    // After a nested `return`, `break` or `continue`, the following statements may not run. So a
+    // store among them is not one that always runs.
     if (inner) {
       stopped = true;
       return false;

@@ -162,7 +162,7 @@ constexpr std::string_view kFloatHelpers[] = {
   let a = n / 3i;
   return x * ac_power_of_two(a) * ac_power_of_two(a) * ac_power_of_two(n - 2i * a);
 })",
-    // Computes C's fmod exactly. It takes one step for each bit by which the exponents differ.
+    // Computes C's fmod exactly. It takes as many steps as the difference of the exponents.
     R"(fn ac_remainder(a: f32, b: f32) -> f32 {
   if (ac_is_nan(a) || ac_is_nan(b) || ac_is_inf(a) || !ac_nonzero(b)) { return ac_nan(); }
   var x = bitcast<u32>(a) & 0x7fffffffu;

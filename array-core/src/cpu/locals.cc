@@ -58,7 +58,8 @@ class Uses {
     if (first == list.end()) return false;
     const Stmt& s = k_.stmts[*first];
     if (reads(s, local)) return true;
-    // The statement may assign the local in some of the lanes only, or not in every iteration.
+    // A later statement may read the local, and the first one may have assigned it in some lanes
+    // only, or not in every iteration.
     if (std::any_of(first + 1, list.end(), mentioning)) return true;
     const bool is_loop = s.kind == StmtKind::loop || s.kind == StmtKind::loop_until;
     if (is_loop && mentions(s.then, local) && mentions(s.otherwise, local)) return true;

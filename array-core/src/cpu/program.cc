@@ -166,8 +166,8 @@ class Compiler {
     return d;
   }
 
-  // Adds the step that computes `id` and moves it to `d` in the lanes whose `condition` is true, or
-  // with `negated` in those whose `condition` is false.
+  // Adds a step that computes `id` only in the lanes where `condition` is true (with `negated`:
+  // false), and stores the value to `d` there.
   void side(Id id, Register condition, bool negated, Register d, std::vector<Step>& steps) {
     const Memo before = memo_;
     Step step;

@@ -9,7 +9,8 @@ namespace {
 
 // Waking a thread takes about 20 us, in which this many operations on elements could run.
 constexpr std::int64_t kSharedWork = 400'000;
-// The number of parts for each thread. With several, all threads end at nearly the same time.
+// The number of parts for each thread. With several parts each, all threads end at nearly the same
+// time.
 constexpr std::int64_t kPartsOfThread = 8;
 
 }  // namespace

@@ -20,7 +20,7 @@ class ThreadedProgram {
 
   // Runs a launch. Errors: those of ir::check_launch; device, "thread_lost".
   Status run(const ir::Launch& launch);
-  // Returns the machine for a caller that divides the work itself.
+  // Returns the machine of the calling thread, for a caller that divides the work itself.
   Machine& machine() { return *machines_.front(); }
 
  private:

@@ -47,7 +47,8 @@ TYPED_TEST(Half, RoundTripsAllBitPatternsNanPayloadsIncluded) {
 TYPED_TEST(Half, RoundsToNearestAndTiesToEvenBetweenAllNeighbours) {
   for (std::uint16_t low = 0; low < 0x7bff; ++low) {
     const auto high = static_cast<std::uint16_t>(low + 1);
-    // The middle of two halves has one bit more than a half, so float and double hold it exactly.
+    // The midpoint of two neighbouring halves has one bit more than a half, so float and double
+    // hold it exactly.
     const auto middle = static_cast<TypeParam>((value_of(low) + value_of(high)) / 2);
     const TypeParam infinity = std::numeric_limits<TypeParam>::infinity();
     ASSERT_EQ(to_half(middle), (low & 1) == 0 ? low : high) << low;

@@ -159,7 +159,7 @@ Result<Array> Sorter::on_cpu(const Array& rows, SortResult result) {
       sort_row<decltype(zero)>(elements.data() + first * item,
                                std::span(places).subspan(first, length));
   });
-  // If there is a device, this counts as an operation on the CPU, otherwise as a launch.
+  // A sort on the CPU counts as an operation for the device if there is one, otherwise as a launch.
   ++(launcher_.raw_backend().is_device() ? counters_.cpu_ops : counters_.dispatches);
   span.dispatched();
 

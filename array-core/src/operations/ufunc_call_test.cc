@@ -154,7 +154,8 @@ TEST_F(UFuncCallTest, CuPysModeKeepsAnArraysDtypeAgainstANumPyScalar) {
   EXPECT_EQ(run("multiply", {of(a), two}, call)->arrays[0].dtype, DType::float32);
 }
 
-// Every operation writes only its own element, which WebGL2 needs.
+// In every kernel of a ufunc, an element writes only its own results. WebGL2 can run no other
+// kernels.
 TEST(UFuncKernels, EachOnlyGathers) {
   int kernels = 0;
   for (const ops::UFunc& ufunc : ops::table())

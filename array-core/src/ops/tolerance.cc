@@ -29,7 +29,8 @@ Bound bound_of(const UFunc& ufunc, const Loop& loop, Executor executor) {
   const ir::Kernel kernel = make_kernel(spec);
   float sum = 0;
   for (const ir::Expr& expr : kernel.exprs) {
-    // The modulus of a complex number is real.
+    // The accuracy depends on the operand's type, not on the result's: abs() of a complex number is
+    // real.
     const DType type = expr.count > 0 ? kernel.exprs[kernel.args[expr.first_arg]].type : expr.type;
     const codegen::Accuracy accuracy = codegen::accuracy_of(expr.op, type);
     sum += static_cast<float>(accuracy.ulp);

@@ -153,12 +153,12 @@ enum class Opcode : std::uint32_t {
   upload_inline = 4,   // id, offset, bytes, then the bytes
   copy = 5,            // source id, offset, target id, offset, bytes
   fill = 6,            // id, offset, bytes, value
-  // id, address and bytes of the text, address and bytes of the label, uniform bytes, number of
-  // bindings, and a word with a bit for each binding that is read_write
+  // Operands: id, address and bytes of the text, address and bytes of the label, uniform bytes,
+  // number of bindings, and a word with a bit for each binding that is read_write.
   create_pipeline = 7,
   destroy_pipeline = 8,  // id
-  // tag, pipeline, workgroups along x, y and z, number of bindings | number of uniform words << 16,
-  // then for each binding: buffer, offset, bytes; then the uniform words
+  // Operands: tag, pipeline, workgroups along x, y and z, number of bindings | number of uniform
+  // words << 16; then for each binding: buffer, offset, bytes; then the uniform words.
   dispatch = 9,
   read = 10,             // id, offset, address, bytes
   fence = 11,            // number

@@ -78,7 +78,8 @@ class Profile {
   std::string text_;
 };
 
-// Measures one piece of work, from its construction to its destruction; nothing without a profile.
+// Measures one piece of work, from the Span's construction to its destruction. Does nothing if no
+// profile is recorded.
 class Span {
  public:
   Span(Profile* profile, std::string_view name) : profile_(profile) {

@@ -17,7 +17,8 @@ bool is_contiguous(const View& view, std::size_t item_size, bool c_order) {
     const std::int64_t extent = view.shape[axis];
     if (extent == 0) return true;
     if (extent == 1) continue;
-    // The loop continues after a mismatch, because an extent of 0 may follow.
+    // The loop continues after a mismatch, because an extent of 0 may follow, which makes the view
+    // contiguous.
     if (view.strides[axis] != expected) dense = false;
     expected *= extent;
   }

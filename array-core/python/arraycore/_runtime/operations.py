@@ -459,17 +459,17 @@ def pool(form: int, x: Any, places: Any, geometry: Sequence[int]) -> int:
 
 
 def capture_begin() -> int:
-    """Begin a recording."""
+    """Begin to record a step."""
     return call(opcodes.CAPTURE_BEGIN)
 
 
 def capture_end() -> int:
-    """End the recording."""
+    """End the recording of a step."""
     return call(opcodes.CAPTURE_END)
 
 
 def capture_abort() -> int:
-    """Drop the recordings."""
+    """Drop the recorded steps."""
     return call(opcodes.CAPTURE_ABORT)
 
 

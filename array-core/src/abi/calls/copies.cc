@@ -17,7 +17,8 @@ namespace {
 
 // ---- copies
 
-// Returns the axes from the largest stride to the smallest. Axes of equal strides are in C order.
+// Returns the axes, sorted from the largest stride to the smallest. Axes of equal strides are in C
+// order.
 std::vector<std::int64_t> axes_by_stride(const View& view) {
   std::vector<std::int64_t> axes;
   for (int axis = 0; axis < view.ndim(); ++axis) axes.push_back(axis);

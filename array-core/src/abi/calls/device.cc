@@ -12,7 +12,7 @@ bool is_packed(const Array& array) {
   return array.view.offset % 4 == 0 && is_c_contiguous(array.view, size_of(array.dtype));
 }
 
-// Checks that the piece is inside the array, and returns the array.
+// Checks that the bytes [offset, offset + bytes) are inside the packed array. Returns the array.
 Result<const Array*> piece_of(Context& context, ArrayId id, std::int64_t offset,
                               std::size_t bytes) {
   TRY(const auto& array, context.get(id));

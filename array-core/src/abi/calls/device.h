@@ -12,7 +12,7 @@ namespace arraycore::calls {
 
 // Returns a new C-ordered array whose elements are undefined until upload() has written them.
 Result<ArrayId> create_unset(Context& context, DType dtype, const Dims& shape);
-// Returns the array itself if its elements are in C order, as upload() and download() need it;
+// Returns the array itself if upload() and download() can access it (its elements are in C order);
 // otherwise a new copy.
 Result<ArrayId> packed(Context& context, ArrayId id);
 // Writes bytes [offset, offset + size) of a packed array's elements. `offset` is a multiple of 4.

@@ -135,7 +135,7 @@ Status write_where(Context& context, const Array& target, const Array& mask,
 Status key_update(Context& context, const Array& target, ops::UFuncId number, bool cast,
                   const std::optional<UFuncOperand>& value, const std::vector<KeyItem>& key) {
   const ops::UFunc& ufunc = ops::table()[static_cast<std::size_t>(number)];
-  // A ufunc of two operands needs a value; one of one operand must not have one.
+  // A ufunc of two operands needs a value. A ufunc of one operand takes none.
   if ((ufunc.operands == 2) != value.has_value() || ufunc.results != 1) return bad_call();
   // As in NumPy, the result may have any dtype: it is cast to the target's by "unsafe" casting.
   const ops::Operand first{target.dtype, false, std::nullopt};

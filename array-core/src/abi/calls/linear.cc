@@ -75,7 +75,7 @@ Result<Array> taken(Launcher& launcher, const Array& array, const View& matrix, 
 }
 
 // Checks `out` by NumPy's rules: its last `core` extents must be those of the product, and the
-// extents before them must broadcast.
+// product must broadcast to its shape. For ProductForm::dot, dtype and shape must be the product's.
 Status check_out(ProductForm form, const Array& out, const Dims& shape, int core, DType dtype) {
   TRY_DONE(Launcher::writable(out));
   if (form == ProductForm::dot) {

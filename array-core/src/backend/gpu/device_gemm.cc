@@ -117,7 +117,8 @@ double flop_of(const Problem& problem) {
          static_cast<double>(problem.k);
 }
 
-// Fewer rows or columns are not divided, because each part would leave most of a workgroup idle.
+// A result with fewer rows and columns than this is not divided, because each part would leave most
+// of a workgroup idle.
 constexpr std::int64_t kLeastToHalve = 64;
 
 // Decides whether one element of the batch takes so long that it must be divided: by rows (true),

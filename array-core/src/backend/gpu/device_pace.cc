@@ -81,14 +81,14 @@ double DevicePace::most_flop() const {
 Result<double> DevicePace::measure(Backend& backend, DeviceGemm& gemm, const gemm::Device& device,
                                    ring::Host& host) const {
   double best =
-      // The value stays infinity if not even the smallest product fits in memory.
+      // If not even the smallest product fits in memory, the speed is taken as infinite.
       std::numeric_limits<double>::infinity();
   for (const std::int64_t size : kSizes) {
     const Matrices matrices(backend, size);
     if (!matrices.all_there()) break;
     const GemmLaunch launch = matrices.product(size);
-    // The first launch makes the pipeline and checks its kernel. The empty wait after it measures
-    // how long a wait itself takes.
+    // The first launch makes the pipeline and checks its kernel. The second wait has nothing to
+    // wait for, so it measures how long a wait itself takes.
     TRY_DONE(gemm.launch(launch, device));
     TRY_DONE(waited(backend, launch.out, host, host.now_ms()));
     TRY(const auto& nothing, waited(backend, launch.out, host, host.now_ms()));

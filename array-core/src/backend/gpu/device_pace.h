@@ -23,9 +23,9 @@ class DevicePace {
   // Returns the most floating-point operations that one dispatch should have, for a product of
   // `flop` operations. While the speed is not known, the result for a small product is infinity.
   // For a larger product, the function first measures products of zeros of growing sizes on the
-  // device, until one takes 12 ms. All together take 20 to 200 ms, and no dispatch takes longer
-  // than kLongestMs. If a wait fails (Ctrl-C, a lost device), the function returns that error, and
-  // the next call measures again.
+  // device, until one takes 12 ms. All these products take 20 to 200 ms, and no dispatch takes
+  // longer than kLongestMs. If a wait fails (Ctrl-C, a lost device), the function returns that
+  // error, and the next call measures again.
   Result<double> most_flop(double flop, Backend& backend, DeviceGemm& gemm,
                            const gemm::Device& device, ring::Host& host);
   // Returns the limit of a dispatch without measuring, or infinity while the speed is not known.

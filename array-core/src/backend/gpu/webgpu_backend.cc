@@ -10,8 +10,8 @@
 
 // The loader provides these imports (worker-runtime/src/python/arraycore/arraycore_module.ts).
 extern "C" {
-// Sends the address of the control block to the gpu thread. Returns 0 if there is no gpu thread.
-// The second call for a control block asks for a new thread, which replaces the present one.
+// Sends the address of the control block to the gpu thread. Returns 0 if there is no gpu thread. A
+// further call for the same control block asks for a new thread, which replaces the present one.
 __attribute__((import_module("env"), import_name("ac_host_attach"))) std::int32_t ac_host_attach(
     void* control);
 // Sleeps while a word has the expected value. Returns a WaitResult.

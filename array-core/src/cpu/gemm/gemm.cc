@@ -54,7 +54,7 @@ struct Strided {
   }
 };
 
-// ---- matrix by vector: nothing is used twice, so nothing is packed
+// ---- matrix by vector: each element of the matrix is used once, so nothing is packed
 
 // Computes out[row] = sum of matrix(row, p) * vector[p]. The elements of a row are consecutive.
 template <typename T>

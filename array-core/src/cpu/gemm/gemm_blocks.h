@@ -27,7 +27,8 @@ constexpr std::int64_t round_up(std::int64_t value, std::int64_t step) {
 
 // Waking a thread takes about 20 us, the time of 200,000 multiplications.
 inline constexpr std::int64_t kSharedWork = 1'000'000;
-// The number of parts for each thread. With several, all threads end at nearly the same time.
+// The number of parts for each thread. With several parts each, all threads end at nearly the same
+// time.
 inline constexpr std::int64_t kPartsOfThread = 8;
 
 inline int threads_for(std::int64_t rows, std::int64_t columns, std::int64_t terms) {

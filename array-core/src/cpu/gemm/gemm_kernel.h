@@ -12,7 +12,8 @@
 
 namespace arraycore::cpu {
 
-// A vector of 16 bytes, which WebAssembly, SSE and NEON have. AVX takes two at a time.
+// A vector of 16 bytes: the size of a register of WebAssembly, SSE and NEON, and half of one of
+// AVX.
 template <typename T>
 struct LanesOf;
 template <>

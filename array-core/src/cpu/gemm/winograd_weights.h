@@ -103,8 +103,8 @@ class WinogradWeights {
   static constexpr std::int64_t kHeldTiles = 2 << 20;
 
   std::int64_t images() const { return p_.k / p_.window->terms(); }
-  // The distance from one product's panels to the next one's. It is a cache line more than needed,
-  // because 16 streams at distances of a power of two would evict each other.
+  // The distance between the panels of two successive products. It is a cache line more than
+  // needed, because 16 streams at distances of a power of two would evict each other.
   std::int64_t v_step() const { return panels_ * chunk_ * 2 * kWide + 16; }
   std::int64_t u_step() const { return row_panels_of_pass_ * chunk_ * 2 * kRows + 16; }
   std::int64_t sums_step() const { return row_panels_of_pass_ * panels_ * kBlock; }
