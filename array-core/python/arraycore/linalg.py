@@ -171,7 +171,7 @@ def matrix_norm(x: Any, /, *, keepdims: bool = False, ord: Any = "fro") -> Any:
 
 
 def matrix_power(a: Any, n: int) -> ndarray:
-    """Return powers of square matrices, by repeated squaring; negative ones invert first."""
+    """Return powers of square matrices by repeated squaring; negative powers use the inverses."""
     power = int(n)
     if power != n:
         raise TypeError("exponent must be an integer")
@@ -325,7 +325,7 @@ _SILENT = sys.platform == "emscripten"
 
 
 def _raising(function: Callable[..., Any], message: str) -> Callable[..., Any]:
-    """Return a function of NumPy's that raises LinAlgError also where NumPy returns NaN."""
+    """Return a NumPy function that also raises LinAlgError where NumPy returns NaN."""
 
     def checked(*arrays: Any) -> Any:
         made = function(*arrays)

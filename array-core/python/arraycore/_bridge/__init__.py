@@ -15,7 +15,7 @@ def connect() -> Bridge:
     Raises
     ------
     ImportError
-        The library (or, under Pyodide, the host's module) is not there.
+        The library (or, under Pyodide, the host's module) was not found.
     """
     if sys.platform == "emscripten":
         from .wasm import WasmBridge

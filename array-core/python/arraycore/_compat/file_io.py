@@ -45,7 +45,7 @@ __all__ = [
 def frombuffer(
     buffer: Any, dtype: npt.DTypeLike = float, count: int = -1, offset: int = 0
 ) -> ndarray:
-    """Return a vector of the elements in a buffer; unlike NumPy's it is a copy."""
+    """Return a vector of the elements in a buffer. They are copied, unlike in NumPy."""
     return array(np.frombuffer(buffer, dtype, count, offset))
 
 
@@ -55,7 +55,7 @@ def fromiter(iter: Any, dtype: npt.DTypeLike, count: int = -1) -> ndarray:
 
 
 def fromstring(string: str, dtype: npt.DTypeLike = float, count: int = -1, *, sep: str) -> ndarray:
-    """Return a vector of the numbers in a text, in which ``sep`` stands between the numbers."""
+    """Return a vector of the numbers in a text; ``sep`` separates the numbers."""
     return array(np.fromstring(string, dtype, count, sep=sep))
 
 

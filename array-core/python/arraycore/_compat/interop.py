@@ -18,7 +18,7 @@ from .._runtime import devices
 
 
 def _counterpart(function: Callable[..., Any]) -> Any:
-    """Return arraycore's function that has the name of a function of NumPy; None if none has."""
+    """Return arraycore's function with the name of a NumPy function; None if there is none."""
     places = getattr(function, "__module__", "").split(".")
     if places[0] != "numpy":
         return None
@@ -87,7 +87,7 @@ class Interop:
 
     @property
     def device(self) -> devices.Device:
-        """The one device; see :class:`cupy.cuda.Device`."""
+        """The only device; see :class:`cupy.cuda.Device`."""
         return devices.Device()
 
     @property

@@ -232,7 +232,7 @@ def _bound(bound: Any) -> int:
 
 
 def value_words(value: Any) -> tuple[int, ...]:
-    """Return the words of a value, an array or a scalar (``src/abi/calls/indexing.h``)."""
+    """Return the words of a value: of an array or a scalar (``src/abi/calls/indexing.h``)."""
     if isinstance(value, ndarray):
         return _ARRAY, value._id
     if not is_scalar(value):

@@ -200,7 +200,7 @@ class ReductionKernel(_TypedKernel):
     Parameters
     ----------
     in_params, out_params : str
-        As of :class:`ElementwiseKernel`.
+        As for :class:`ElementwiseKernel`.
     map_expr : str
         The expression that maps the inputs' elements to a value.
     reduce_expr : str
@@ -217,7 +217,7 @@ class ReductionKernel(_TypedKernel):
     preamble : str
         Functions and macros for the expressions.
     reduce_dims, options
-        As of :class:`ElementwiseKernel`.
+        As for :class:`ElementwiseKernel`.
 
     Raises
     ------

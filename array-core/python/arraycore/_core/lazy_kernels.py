@@ -1,7 +1,7 @@
 """The package's own kernels in CuPy's dialect, which are compiled at their first call.
 
-To make a kernel, the library has to be open, and it is not open while modules are imported. Also,
-most programs call only a few of these kernels.
+A kernel can be made only while the library is open, and it is not open while modules are imported.
+Also, most programs call only a few of these kernels.
 """
 
 from __future__ import annotations

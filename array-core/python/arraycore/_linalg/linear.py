@@ -93,7 +93,7 @@ def inner(a: Any, b: Any) -> Any:
 
 
 def outer(a: Any, b: Any, out: ndarray | None = None) -> Any:
-    """Return the products of all pairs of elements of ``a`` and ``b``, as (a.size, b.size)."""
+    """Return the products of all pairs of elements; the shape is ``(a.size, b.size)``."""
     left, right = require_array(a).ravel()[:, None], require_array(b).ravel()[None, :]
     return ufuncs.multiply(left, right) if out is None else ufuncs.multiply(left, right, out=out)
 
@@ -178,7 +178,7 @@ def cross(
         The axes of the components of ``a``, ``b`` and the result. If both have 2 components, the
         result has only the third component and no axis for it.
     axis : int, optional
-        One axis in place of all three.
+        A value for ``axisa``, ``axisb`` and ``axisc`` together.
 
     Raises
     ------
@@ -225,7 +225,7 @@ def trace(
     dtype: npt.DTypeLike | None = None,
     out: Any = None,
 ) -> Any:
-    """Return the sum of a diagonal of the matrices in two axes.
+    """Return the sums of a diagonal of the matrices that two axes form.
 
     Integers are summed with 64 bits, unless ``dtype`` says otherwise.
     """

@@ -162,7 +162,7 @@ def _kernel(combined: str) -> ReductionKernel:
 
 
 def sum_axes(a: Any, axes: tuple[int, ...]) -> Any:
-    """Return the sum over axes in the array's dtype; the sum of bools is whether any is true.
+    """Return the sum over axes in the array's dtype. For bools, return whether any is true.
 
     float16 is summed in float32 and rounded once.
     """

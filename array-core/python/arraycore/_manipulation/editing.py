@@ -61,18 +61,18 @@ def delete(arr: ndarray, obj: Any, axis: int | None = None) -> ndarray:
 
 
 def insert(arr: ndarray, obj: Any, values: Any, axis: int | None = None) -> ndarray:
-    """Return an array with values inserted before the given places.
+    """Return an array with values inserted before the given indices.
 
     Parameters
     ----------
     arr : array
         The array to insert values into.
     obj : int, slice or sequence of ints
-        The places along the axis; they must be on the host.
+        The indices along the axis; they must be on the host.
     values : array_like
         The values, which are cast to the array's dtype and broadcast.
     axis : int or None
-        The axis of the places; None flattens the array.
+        The axis of the indices; None flattens the array.
     """
     source, number = _places(arr, obj, axis)
     extent = source.shape[number]
@@ -178,7 +178,7 @@ def _pairs(given: Any, ndim: int, kind: Any) -> list[tuple[Any, Any]]:
 
 
 def _moved(source: ndarray, widths: list[tuple[Any, Any]], mode: Any) -> ndarray:
-    """Return an array whose borders repeat its own elements; without borders a copy."""
+    """Return an array with borders that repeat its elements; if there are no borders, a copy."""
     made = source
     for axis, pair in enumerate(widths):
         if any(pair):

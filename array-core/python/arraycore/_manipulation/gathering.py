@@ -90,7 +90,7 @@ def take(
     out: ndarray | None = None,
     mode: str = "raise",
 ) -> ndarray:
-    """Return the elements, or the parts along an axis, at some indices: a copy.
+    """Return a copy of the elements, or of the slices along an axis, at the given indices.
 
     Parameters
     ----------

@@ -194,7 +194,7 @@ def place(arr: ndarray, mask: Any, vals: Any) -> None:
 
 
 def putmask(a: ndarray, mask: Any, values: Any) -> None:
-    """Overwrite the elements where a mask is true by the values of the same C-order numbers.
+    """Overwrite the elements where a mask is true by the values at the same C-order positions.
 
     Parameters
     ----------

@@ -130,7 +130,7 @@ def trapezoid(y: Any, x: Any = None, dx: float = 1.0, axis: int = -1) -> Any:
     x : array_like, optional
         The points of the values: a vector along the axis, or an array of y's shape.
     dx : float
-        The distance of neighbours if ``x`` is not given.
+        The distance between neighbouring points if ``x`` is not given.
     axis : int
         The axis to work along.
     """
@@ -255,8 +255,8 @@ def piecewise(x: Any, condlist: Any, funclist: Sequence[Any], *args: Any, **kw: 
     condlist : array of bools or sequence of them
         The conditions, each of x's shape.
     funclist : sequence of callables or numbers
-        A function or number for each condition, and optionally one more for the elements for which
-        no condition is true; by default these are 0.
+        A function or number for each condition. One more may follow for the elements for which no
+        condition is true; without it their results are 0.
     args, kw
         Further arguments of the functions.
     """

@@ -186,10 +186,10 @@ def var(
     keepdims: bool = False,
     where: Any = True,
 ) -> Any:
-    """Return the variance over axes, in two passes: the mean, then the distances from it.
+    """Return the variance over axes, in two passes: the mean, then the squared distances from it.
 
-    The sum of squares is divided by the number of elements less ``ddof``. The other parameters are
-    those of :func:`mean`.
+    The sum of the squares is divided by the number of elements minus ``ddof``. The other parameters
+    are those of :func:`mean`.
     """
     return reduced(table_row("var"), a, axis, dtype, out, keepdims, where=where, ddof=ddof)
 

@@ -4,9 +4,8 @@ them.
 Sorting, selection and interpolation run where the array lives. The host computes the table of the
 neighbours' places in float64, as NumPy does. It has one entry for each ``q``. If NaNs are ignored,
 it has one for each ``q`` and each possible number of other elements in a row, so that no number is
-read back.
-The formulas are those of Hyndman and Fan, "Sample quantiles in statistical packages", The American
-Statistician 50 (4), 1996.
+read back. The formulas are those of Hyndman and Fan, "Sample quantiles in statistical packages",
+The American Statistician 50 (4), 1996.
 """
 
 from __future__ import annotations

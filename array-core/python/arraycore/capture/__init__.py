@@ -302,7 +302,7 @@ class Step:
 
     def _count(self, other: bool) -> None:
         """Count the calls in a row whose arguments were new, and set ``reason`` after many.
-        ``other`` says whether those of this call were new.
+        ``other`` says whether the arguments of this call were new.
         """
         if self.reason is not None and not self._varies:
             return

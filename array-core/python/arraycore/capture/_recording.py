@@ -182,7 +182,7 @@ class Recorder:
     numbers : callable, optional
         Returns the numbers that the host passes to the last step, or to the next replay. Their
         count and order are constant. A scalar that differs between two steps must be one of them,
-        in its own dtype, or the number of a draw of random numbers.
+        in its own dtype, or the position of a draw in a stream of random numbers.
     """
 
     def __init__(self, numbers: Callable[[], Numbers] | None = None) -> None:

@@ -5,8 +5,8 @@
     y, mean, inv_std = ac.nn.batch_norm(y, gamma, beta)
 
 Data are ``(N, C, *space)``, weights ``(O, C / groups, *window)``, with one to three axes of space.
-Each function has functions for its gradients; the caller builds the graph. The dtypes are float16
-(summed in float32), float32 and float64.
+Gradients are computed by functions of their own, which the caller has to call: there is no
+automatic differentiation. The dtypes are float16 (summed in float32), float32 and float64.
 """
 
 from ._convolution import conv, conv_data_gradient, conv_weight_gradient, dense

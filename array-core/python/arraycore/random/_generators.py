@@ -87,7 +87,7 @@ class _Drawing(Distributions):
         return made.reshape(*values.shape[:axis], *shape, *values.shape[axis + 1 :])
 
     def _weighted(self, p: Any, count: int, wanted: int, replace: bool) -> ndarray:
-        """Return places that are drawn by their probabilities, which must be on the host.
+        """Return indices that are drawn with the given probabilities, which must be on the host.
 
         With replacement, uniform numbers are searched in the cumulative probabilities. Without it,
         the smallest values of ``E / p`` are taken, where ``E`` is exponentially distributed

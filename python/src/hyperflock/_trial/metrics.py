@@ -53,7 +53,7 @@ def reported_metric(value: object, what: str) -> float:
 
 
 def split_result(returned: object) -> tuple[object, dict[str, float]]:
-    """Return the value of an objective's result, and its summary: the named numbers next to it.
+    """Return the value in an objective's result, and the summary: the named numbers in the result.
 
     Parameters
     ----------
@@ -170,7 +170,7 @@ def checked_step(step: object) -> int:
 
 
 def unwrapped(value: object) -> Any:
-    """Return the array of a Chainer variable, and the element of an array of one element."""
+    """Return a variable of Chainer as its array, and an array of one element as its element."""
     inner = getattr(value, "array", value)
     return inner.reshape(())[()] if isinstance(inner, np.ndarray) and inner.size == 1 else inner
 
