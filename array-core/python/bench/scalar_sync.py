@@ -1,4 +1,4 @@
-r"""Compares the time to read one element with a copy and readback written by hand.
+r"""Compares the time to read one element with that of a copy and readback written by hand.
 
     ./run python --host HOST --backend webgpu --hooks \
         array-core/python/bench/scalar_sync.py --host HOST

@@ -1,4 +1,4 @@
-"""Tests arrays in NumPy's functions, in DLPack, in pickles and in code that was written for
+"""Tests that arrays work with NumPy's functions, DLPack, pickles and code that was written for
 CuPy.
 """
 

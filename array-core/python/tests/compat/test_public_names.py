@@ -21,7 +21,7 @@ MODULES = {
     "": ac, "fft.": ac.fft, "linalg.": ac.linalg, "nn.": ac.nn, "random.": ac.random,
     "special.": ac.special,
 }  # fmt: skip
-#: Names that a test's text need not contain, because test_reductions.py loops over this list.
+#: Names that no test's text has to contain, because test_reductions.py loops over all of them.
 LISTED = set(reductions.__all__)
 #: These are classes and not functions of arrays, so they return no values to compare with NumPy's.
 NO_VALUES = {"DeviceInfo", "DeviceTime", "Profile", "ProfileRow", "ndarray", "ufunc"}

@@ -1,4 +1,4 @@
-"""Compares functions of rows, bits, polynomials and samples in NumPy and in arraycore.
+"""Compares functions along an axis, of bits, of polynomials and of samples with NumPy's.
 
 A call is written once, as a function of a module `m` (NumPy or arraycore) and of the function `a`
 that makes the module's arrays.
