@@ -109,8 +109,8 @@ def test_conv_is_the_direct_sum(geometry: tuple[Any, ...], dtype: str) -> None:
 
 
 def test_gradients_of_single_elements() -> None:
-    """Each element of a gradient equals sum(gy * y), where y is the convolution of an x or w that is
-    1 at this element and 0 elsewhere.
+    """Each element of a gradient equals sum(gy * y), where y is the convolution with an x or w that
+    is 1 at this element and 0 elsewhere.
     """
     geometry = GEOMETRIES[1]
     x, w = numbers(geometry[0]), numbers(geometry[1])
