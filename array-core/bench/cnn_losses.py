@@ -55,7 +55,7 @@ def run(where: str | None, version: str, *options: str) -> dict[str, Any]:
 
 
 def difference(wanted: list[float], got: list[float]) -> float:
-    """Return the largest relative difference of the first 20 losses."""
+    """Return the largest relative difference between the first 20 losses of two runs."""
     pairs = list(zip(wanted, got, strict=True))[:20]
     assert len(pairs) == 20
     return max(abs(g - w) / abs(w) for w, g in pairs)

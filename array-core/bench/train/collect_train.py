@@ -145,7 +145,7 @@ def figures(rows: list[Row]) -> list[Row]:
 
 
 def markdown(rows: list[Row]) -> str:
-    """Return the table, with a line for each network and batch in each place."""
+    """Return a Markdown table, with a line for each network and batch in each place."""
     said = {"chromium_webgpu": "arraycore, WebGPU", "chromium_cpu": "arraycore, CPU",
             "node_webgpu": "arraycore, WebGPU (Node)", "node_cpu": "arraycore, CPU (Node)",
             "numpy": "NumPy in Pyodide", "tfjs": "TensorFlow.js 4.22, WebGPU",

@@ -220,8 +220,8 @@ Value Lowering::call_instance(std::size_t index, Arguments& arguments, const Typ
   Value out;
   out.nothing = !gives;
   if (!failed() && convert_arguments(f, arguments, where)) {
-    // Converting the arguments has added no statements, only expressions. So the function's state,
-    // which begins here, contains no statements of the caller.
+    // `state_` is now that of the called function. It has no statements yet, because converting the
+    // arguments added only expressions.
     auto found = instances_.find(key);
     if (found == instances_.end()) {
       ir::Function made;

@@ -1,8 +1,8 @@
 // The shader that shares tiles of both operands in workgroup memory. Each invocation fetches some
 // vectors of four elements of both tiles, and has a block of the result in registers.
 //
-// For lines (rows of a, columns of b) outside the matrix, its last line is read, so that only the
-// last tiles of the sum need bounds checks. The results of such lines are never stored.
+// Lines (rows of a, columns of b) beyond the last one are replaced by the last line, so that only
+// the last tiles of the sum need bounds checks. The results of such lines are never stored.
 #include "gemm/wgsl_text.h"
 
 namespace arraycore::gemm {

@@ -292,7 +292,8 @@ class Maker {
                        expression(dtype, depth - 1));
     if (way < 50) {
       const DType from = type();
-      // The last digit of a conversion to float depends on the hardware.
+      // The last digit of a wide integer's conversion to float depends on the hardware. So such a
+      // conversion is used only with Subset::all.
       const bool exact = subset_ == Subset::all || is_floating(from) || from == DType::boolean ||
                          size_of(from) <= 2 || !(is_floating(dtype) || is_complex(dtype));
       if (exact) return b_.convert(dtype, expression(from, depth - 1));
@@ -396,8 +397,8 @@ class Maker {
     locals_.resize(seen);
   }
 
-  // Returns a value and an operation that combines it. The result does not depend on the
-  // order.
+  // Returns an element's value and the operation that combines such values. The order of the values
+  // does not change the combined one.
   std::pair<Value, Op> accumulated() {
     const DType dtype = type();
     const bool floats = is_floating(dtype);

@@ -1,7 +1,7 @@
 // Random kernels with their arguments, from a seed: expressions, branches, loops with break and
 // continue, returns, functions, raw reads and writes, atomics, reductions. Executors are compared
-// on them. Every kernel verifies and ends, and its result does not depend on the order of its
-// elements.
+// on them. Every kernel passes verify() and ends, and its result does not depend on the order of
+// its elements.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,7 @@ struct RandomCase {
   std::uint32_t reduced = 0;
   std::vector<RandomArgument> arguments;
 
-  // Returns the launch. It refers to `arguments`.
+  // Returns the launch, which points into `arguments`.
   Launch launch();
 };
 

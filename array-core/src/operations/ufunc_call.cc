@@ -31,8 +31,8 @@ std::uint64_t key_of(const UFuncCall& call) {
     add(out != nullptr ? static_cast<std::uint64_t>(out->dtype) : kDTypes, 4);
   add(static_cast<std::uint64_t>(call.casting), 3);
   add(call.where != nullptr ? 1 : 0, 1);
-  // The ufunc is the last field and has a fixed size. It determines how many operands the earlier
-  // fields describe.
+  // The ufunc is the key's last field and has a fixed size. It determines how many operands the
+  // earlier fields describe.
   add(static_cast<std::uint64_t>(call.ufunc), 8);
   return key;
 }

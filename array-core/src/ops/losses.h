@@ -18,9 +18,10 @@ DType loss_dtype(DType scores);
 // Makes a reduction over the classes. Parameters: x (scores), lse (the result).
 ir::Kernel make_log_sum_exp_kernel(DType scores);
 
-// Makes a reduction over all labels. Parameters: t, lse, x (raw), classes and inner (int32; the
-// number of elements of a class), ignore (a label that does not count), fixed (the coefficient; if
-// it is negative, 1 / the number of labels that count), loss = coeff * sum of (lse - x[t]), coeff.
+// Makes a reduction over all labels. Parameters: t, lse, x (raw), classes and inner (int32; `inner`
+// is the number of elements of a class), ignore (a label that does not count), fixed (the
+// coefficient; if it is negative, 1 / the number of labels that count), loss = coeff * sum of (lse
+// - x[t]), coeff.
 ir::Kernel make_cross_entropy_kernel(DType scores, DType labels);
 
 // Makes the gradient's kernel. Parameters: x, lse, t, gloss, coeff, ignore, gx = (exp(x - lse) -

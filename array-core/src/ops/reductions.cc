@@ -144,8 +144,8 @@ Result<DType> fold_dtype(const UFunc& ufunc, DType array, std::optional<DType> o
       return result;
     }
     // If the loop's result has another type than its operands (a quotient of integers is a float),
-    // the next step searches a loop for operands of that type. It does not do so for bools, which
-    // comparisons give.
+    // the next step searches for a loop with operands of that type. It does not do so for bools,
+    // which comparisons give.
     if (result == DType::boolean) break;
     operands[0].dtype = operands[1].dtype = result;
   }

@@ -77,8 +77,8 @@ TEST(Model, AnExecutorThatEndsSilentlyIsNoticedByTime) {
 }
 
 TEST(Model, AnExecutorWhoseEndIsToldIsNoticedWithoutTime) {
-  // Without time-outs, a wait can end only because the executor's owner reports that it has ended.
-  // The owner then starts an executor, which answers.
+  // Without time-outs, a wait can end only because the executor's owner reports that the executor
+  // has ended. The owner then starts another one, which answers.
   for (const bool by_message : {false, true})
     expect_sound({.script = two_fences_script,
                   .capacity = 1,

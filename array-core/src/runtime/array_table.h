@@ -30,7 +30,7 @@ class ArrayTable {
   const Array* find(ArrayId id) const;
   // Frees the array. Ignores unknown ids, because a reset may come before Python's `__del__`.
   void erase(ArrayId id);
-  // Frees every array. The ids so far are no longer valid.
+  // Frees every array. All earlier ids are invalid afterwards.
   void clear();
   std::int64_t size() const { return live_; }
 

@@ -1,4 +1,4 @@
-// Tests that an id that was freed is not found again, and never names another array.
+// Tests that the id of a freed array is not found again, and never names another array.
 #include "runtime/array_table.h"
 
 #include <gtest/gtest.h>

@@ -60,8 +60,8 @@ void Profile::note(std::uint32_t row, std::int64_t begin_ns, std::uint32_t posit
   if (device_ == nullptr) return;
   const std::uint32_t end = device_->position();
   if (end != position) issued_.push_back({position, end, row, number});
-  // The device's memory for times is almost full, so the times are collected now. An error is
-  // reported at the end.
+  // The device's memory for times is almost full, so the times are collected now. An error of the
+  // device is ignored here, because end() meets it again.
   if (device_->trace_is_full(position_)) static_cast<void>(collect());
 }
 

@@ -108,7 +108,8 @@ Result<View> basic_index(const View& view, std::span<const Index> indices) {
         const SliceRange range = slice_range(index.start, index.stop, index.step, view.shape[axis]);
         if (range.start > 0 && !empty) result.offset += range.start * view.strides[axis];
         result.shape.push_back(range.count);
-        // With at most one element the step may be any number, and the product could overflow.
+        // With at most one element the step may be any number, and its product with the stride
+        // could overflow.
         result.strides.push_back(range.count > 1 && !empty ? view.strides[axis] * range.step
                                                            : view.strides[axis]);
         ++axis;

@@ -17,8 +17,9 @@ Result<Dims> broadcast_shapes(std::span<const Dims> shapes);
 // value, "shapes_do_not_broadcast", "negative_dimension" or "array_too_big".
 Result<View> broadcast_to(const View& view, const Dims& shape);
 
-// Returns the source of `target[...] = source`. It first drops axes of extent 1 at the front that
-// the target does not have, then broadcasts. Error: value, "shapes_do_not_broadcast".
+// Returns the source of `target[...] = source` as a view of the target's shape. It first drops axes
+// of extent 1 at the front that the target does not have, then broadcasts. Error: value,
+// "shapes_do_not_broadcast".
 Result<View> broadcast_for_assignment(const View& source, const Dims& target);
 
 // Axes may be negative. Errors of these functions: value, "axis_out_of_bounds", "repeated_axis" or

@@ -83,7 +83,7 @@ class LayoutReader {
       const Tokens inside = tokens.subspan(2, tokens.size() - 3);
       if (name == "array") return array(head, inside, depth);
       if (inside.size() == 1) {
-        // The element's type may be an alias.
+        // The type of a vector's or matrix's elements may be an alias.
         const Layout element = type(inside, depth + 1);
         if (sources_.failed()) return {};
         if (element.slots.size() == 1 && element.size == size_of(element.slots[0].dtype)) {

@@ -116,7 +116,7 @@ def numerical(name: str, values: list[Any], directions: list[Any]) -> float:
 
 
 def backward(name: str, values: list[Any]) -> tuple[list[Any], int]:
-    """Return the gradients with respect to all floating inputs, and the number of ``cpu_ops``."""
+    """Return the gradients of all inputs (None for integers), and how much ``cpu_ops`` grew."""
     import chainer.functions as F
 
     inputs = variables(values, np.float32, arraycore.array)

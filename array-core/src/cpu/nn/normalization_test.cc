@@ -114,8 +114,8 @@ void check(const Dims& shape) {
   want.inv_std.assign(got.inv_std.begin(), got.inv_std.end());
   run(ops::make_norm_sums_kernel(got.kTypes), got.sums());
   ASSERT_TRUE(ir::interpret(ops::make_norm_sums_kernel(want.kTypes), want.sums()));
-  // gbeta and ggamma are sums over a channel. Their allowed error grows with the root of the number
-  // of terms.
+  // gbeta and ggamma are sums over a channel. Their allowed error grows with the square root of the
+  // number of terms.
   expect_near(got.gbeta, want.gbeta, 1e-6 * std::sqrt(of_channel), "gbeta");
   expect_near(got.ggamma, want.ggamma, 1e-6 * std::sqrt(of_channel), "ggamma");
   run(ops::make_norm_gradient_kernel(got.kTypes), got.gradient());

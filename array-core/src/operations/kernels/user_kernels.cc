@@ -23,7 +23,7 @@ KernelNumber next_first() {
   return static_cast<KernelNumber>((instances++ % kInstances) << kPlaceBits);
 }
 
-// The code of a scalar in a key of types; lower values are dtypes.
+// Stands for a scalar in a key of types; the lower numbers are those of dtypes.
 constexpr std::uint64_t kScalarType = 14;
 constexpr std::uint64_t kAbsentType = 15;
 static_assert(kDTypes <= kScalarType);

@@ -460,8 +460,9 @@ Status Convolutions::run_phase(const Array& gradient, const Array& weights, cons
   Array rows = weights;
   const ElementLayout a(weights);
   const auto item = static_cast<std::int64_t>(size_of(weights.dtype));
-  // The weights are used in place if the window has one element and the channels are consecutive.
-  // On a device, whose kernels read through windows, any window of consecutive elements will do.
+  // For a window of one element, the weights are used in place if their channels are consecutive.
+  // For a larger one they are used in place only on a device, if the window's elements are
+  // consecutive.
   const bool in_place = follow_each_other(kernel, 3, item) &&
                         (terms == 1 ? a.strides[1] == 1 : out.storage->backend().is_device());
   if (in_place) {

@@ -40,9 +40,9 @@ class Convolutions {
  public:
   explicit Convolutions(Launcher& launcher) : launcher_(launcher), kernels_(launcher) {}
 
-  // Returns the convolution. The extras have the operands' dtype. Errors: not_implemented,
-  // "conv_dtype" for any dtype but float16, float32 and float64; value, "conv_shapes",
-  // "conv_geometry".
+  // Returns the convolution. The arrays of `extras` have the operands' dtype. Errors:
+  // not_implemented, "conv_dtype" for any dtype but float16, float32 and float64; value,
+  // "conv_shapes", "conv_geometry".
   Result<Array> forward(const Array& data, const Array& weights, const ConvolutionGeometry& how,
                         const ConvolutionExtras& extras = {});
   // Returns activation(data x transposed weights + bias). `data` is a matrix (rows, terms),

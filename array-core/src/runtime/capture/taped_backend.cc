@@ -151,7 +151,8 @@ Result<DeviceTrace> TapedBackend::take_trace() {
 }
 
 Status TapedBackend::reset() {
-  // After a reset, ids begin again. No capture exists any more then.
+  // After a reset, storages get the ids of earlier ones again. No capture exists any more, so
+  // serials and pins are dropped.
   serials_.clear();
   pins_.clear();
   for (const KernelId kernel : forgotten_) inner_->forget(kernel);
