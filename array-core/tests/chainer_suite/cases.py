@@ -50,7 +50,7 @@ def is_wide(item: pytest.Item) -> bool:
 
 
 def part_of(name: str, parts: int) -> int:
-    """Return the number, below ``parts``, of the part that a case with this name always is in."""
+    """Return which part, from 0 to ``parts`` - 1, a case is in; it is the same on every machine."""
     return zlib.crc32(name.encode()) % parts
 
 

@@ -57,7 +57,7 @@ class Call:
         return [a for a in [*self.ins, *self.outs] if isinstance(a, np.ndarray)]
 
     def letters(self) -> dict[str, np.dtype[Any]]:
-        """Return the dtype of each type letter, from its first array; outputs come first."""
+        """Return each type letter's dtype: that of its first array, looking at outputs first."""
         bound: dict[str, np.dtype[Any]] = {}
         pairs = [*zip(self.outputs, self.outs, strict=False)]
         pairs += zip(self.inputs, self.ins, strict=True)

@@ -26,8 +26,8 @@ class Launched(AssertionError):
 def device_view(flat: Any, window: Window) -> Any:
     """Return the window as a view of ``flat``, by slices, reshapes and transposes.
 
-    The axes are made from the longest stride to the shortest: each splits the previous one into
-    steps. Windows whose steps overlap (as those of a sliding window) cannot be made in this way and
+    The axes are made from the longest stride to the shortest: each step splits the view's last
+    axis. Windows whose steps overlap (as those of a sliding window) cannot be made in this way and
     are refused.
     """
     if 0 in window.shape:

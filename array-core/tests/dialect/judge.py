@@ -36,7 +36,7 @@ import cupy  # noqa: E402
 
 chainer._load_array_types()
 chainer._cpu_array_types = (stand_in.CpuArray,)
-# These modules test for numpy.ndarray, which the stand-in's arrays are too.
+# These modules call isinstance() with numpy.ndarray, which would be true for the stand-in's arrays.
 for name in ("gradient_check", "functions.activation.slstm", "functions.rnn.slstm"):
     if f"chainer.{name}" in sys.modules or name == "gradient_check":
         vars(importlib.import_module(f"chainer.{name}"))["isinstance"] = stand_in.is_instance
@@ -134,7 +134,7 @@ def rule(
     *hooks: Callable[[], Any],
     dtypes: tuple[str, ...] = ("float32",),
 ) -> None:
-    """Compare an optimizer's parameter after three updates."""
+    """Compare a parameter after three updates by an optimizer."""
     for dtype in dtypes:
 
         def run(xp: Any, dtype: str = dtype) -> Arrays:

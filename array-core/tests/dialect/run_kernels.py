@@ -37,7 +37,7 @@ Outcome = dict[str, str]  # what was run -> "ok", or what went wrong
 
 
 def outcomes(engine: DeviceEngine, dtypes: tuple[str, ...], short: bool) -> Outcome:
-    """Run the scenarios, then every kernel that they made in each dtype."""
+    """Run the scenarios; unless ``short``, then run every kernel that they made, in each dtype."""
     judge.SKIPPED = {"float16"} - {*dtypes}
     hooked.scenarios()
     print(f"{len(judge.RESULTS)} scenarios, {engine.launches} launches", flush=True)

@@ -128,7 +128,7 @@ def _difference(
 
 
 def _judge_steps(seed: int, steady: bool, steps: list[str]) -> str:
-    """Return the first step of a program whose result differs between fusion and no fusion.
+    """Return the first step of a program that gives another result with fusion than without.
 
     Raises
     ------

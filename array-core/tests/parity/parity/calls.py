@@ -37,7 +37,7 @@ class CallCase(Case):
         return list(made) if isinstance(made, (tuple, list)) else [made]
 
     def expected(self, seen: Callable[[Array], Array] = np.copy) -> list[Array]:
-        """Return NumPy's results; ``seen`` gives the operands' values as the device sees them."""
+        """Return NumPy's results for ``seen(values)``: the operands as a device may read them."""
         with np.errstate(all="ignore"), warnings.catch_warnings():
             warnings.simplefilter("ignore")
             results = [np.asarray(each) for each in self.of(np, seen)]

@@ -235,7 +235,7 @@ def _judge(case: Case, loop: str, ours: list[Array], gpu: bool) -> Verdict:
 
 
 def _expected(case: Case, loop: str, rounds: bool, seen: Callable[[Array], Array]) -> list[Array]:
-    """Return the right results; ``seen`` gives the operands' values as the device sees them."""
+    """Return the right results for ``seen(values)``: the operands as a device may read them."""
     outputs = loop.split("->")[1]
     if case.form == "overlap":
         base = _base(case.operands[0]).copy()
