@@ -55,8 +55,8 @@ step_chainer_suite_test() {
   check python3 "$suite" --share 40 --kind gpu --again --only chainer_tests/functions_tests/activation_tests
 }
 
-# Tests the WGSL that the code generator writes. naga, the WGSL compiler of other browsers, compiles all of it. A sample
-# runs on Dawn's software device and is compared with the reference interpreter.
+# Tests the WGSL that the code generator writes. naga, the WGSL compiler of Firefox, compiles all of it. A sample runs
+# on Dawn's software device and is compared with the reference interpreter.
 step_array_core_wgsl_test() {
   local cases=build/wgsl
   mkdir -p "$cases"

@@ -184,7 +184,8 @@ DType result_type(PromotionMode mode, std::span<const DType> arrays,
 }
 
 bool can_cast(DType from, DType to, Casting casting) {
-  // Unsigned types come first: under same_kind a uint64 may become an int8, but not the reverse.
+  // Unsigned integers come before signed ones, as in NumPy: under same_kind a uint64 may become an
+  // int8, but not the reverse.
   const auto order = [](DType d) {
     switch (kind_of(d)) {
       case Kind::boolean:

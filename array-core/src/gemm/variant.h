@@ -93,8 +93,8 @@ struct Tuning {
 
 const std::vector<Tile>& tiles();
 
-// Chooses a kernel. REQUIRES: problem.dtype is float32; a vector is passed as a column. So
-// without a window, a result with one row also has one column.
+// Chooses a kernel. REQUIRES: problem.dtype is float32. Without a window, a result of one row has
+// only one column, because the caller transposes a product whose result is a row.
 Choice choose(const Problem& problem, const Device& device, const Tuning& tuning = {});
 // Returns the variant that works for every problem; it replaces a variant that failed its check.
 Choice conservative(const Problem& problem);

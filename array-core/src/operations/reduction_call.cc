@@ -352,7 +352,7 @@ Status ReductionCalls::accumulate_in_order(ReductionSpec spec, const AccumulateC
     Array so_far{totals.dtype, written, totals.storage};
     std::vector<Operand> operands{{&x, {}}};
     if (spec.carried) {
-      // The totals of the rows after the last launch.
+      // The rows' totals after the previous launch, from which this launch continues.
       so_far.view = part_of(written, last, begin - 1, begin);
       so_far.view.shape.resize(last);
       so_far.view.strides.resize(last);

@@ -82,9 +82,9 @@ class Equation {
     std::int64_t low = 0;
     if (rest > beyond) low = (rest - beyond - 1) / term.coefficient + 1;
     const std::int64_t high = std::min(term.bound, rest / term.coefficient);
-    // What x leaves of the rest must be divisible by the greatest common divisor of the remaining
-    // coefficients. Values of x with this property are evenly spaced, so a loop seeks only
-    // the first one.
+    // rest - coefficient * x must be divisible by the greatest common divisor of the remaining
+    // coefficients. The values of x for which it is are evenly spaced, so a loop seeks only the
+    // first one.
     const std::int64_t others = divisor_[i + 1];
     const std::int64_t step = others == 0 ? 1 : others / std::gcd(others, term.coefficient);
     std::int64_t x = low;

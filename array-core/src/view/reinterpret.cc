@@ -15,7 +15,8 @@ Result<View> reinterpret(const View& view, DType from, DType to) {
   const int last = view.ndim() - 1;
   if (view.shape[last] != 1 && view.count() != 0 && view.strides[last] != from_size)
     return fail("To change to a dtype of a different size, the last axis must be contiguous");
-  // Sizes are powers of two, so the smaller divides the larger. kMaxCount prevents an overflow.
+  // Sizes are powers of two, so the smaller divides the larger. No product overflows, because a
+  // shape has at most kMaxCount elements.
   const std::int64_t bytes = view.shape[last] * from_size;
   if (bytes % to_size != 0)
     return fail(

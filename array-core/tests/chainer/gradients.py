@@ -99,7 +99,7 @@ def step_of(name: str) -> tuple[float, Any]:
 
 
 def numerical(name: str, values: list[Any], directions: list[Any]) -> float:
-    """Return the derivative along the directions, by a central difference."""
+    """Return a case's derivative along the given directions, by a central difference."""
     import chainer
 
     step, dtype = step_of(name)

@@ -133,7 +133,8 @@ def mark_unfinished(record: Path) -> None:
     last: dict[str, Any] = json.loads(lines[-1]) if lines else {}
     if "id" in last and "end" not in last:
         name = last["id"]
-        # The interpreter ended before it recorded whether this case needs a GPU. Its name shows it.
+        # The interpreter ended before it recorded whether this case needs a GPU. The case's name
+        # shows whether it does.
         line = {"id": name, "end": "failed", "why": "the interpreter ended, or stood still"}
         line |= {"gpu": 1} if "_gpu" in name or "use_cuda_true" in name else {}
         with record.open("a") as out:

@@ -2,8 +2,8 @@
 (``judge.py``).
 
 Prints one JSON object: the kernels that were made; for each scenario "ok" or the error; and "ok" or
-the error of each kernel's first call, repeated in every dtype and compared with the same C++ in
-Python (``samples.py``). It runs natively; ``run_kernels.py`` does the same on a device.
+the error of each kernel's first call, repeated in every dtype and compared with a Python version
+of its C++ (``samples.py``). It runs natively; ``run_kernels.py`` does the same on a device.
 
     PYTHONPATH=.../worker-runtime/python:CHAINER_WHEEL:SIX_WHEEL python3 hooked.py
 """

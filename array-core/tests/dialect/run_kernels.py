@@ -5,7 +5,7 @@
 Chainer's functions, links and optimizers run on the stand-in ``cupy``, whose kernels are
 arraycore's ``ElementwiseKernel`` and ``ReductionKernel``. The results are compared with Chainer's
 own CPU path. Then each kernel runs in float16, float32, int32 and int64, if its type letters allow,
-and is compared with its C++ in Python (``meaning.py``). A site is a place where Chainer makes a
+and is compared with a Python version of its C++ (``meaning.py``). A site is where Chainer makes a
 kernel. It counts if all of this was right and each call was one launch without help of the CPU. The
 last line has the number of sites that count. The exit code is 0 if all sites count, or with
 ``--every`` all sites that the sample of scenarios reached.

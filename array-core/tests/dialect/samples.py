@@ -29,10 +29,10 @@ INTEGERS = {
     "resize_images_interpolate_bilinear": "S",
     "resize_images_interpolate_grad_bilinear": "S",
 }
-# Allowed difference between a kernel's result and that of its C++ in Python (meaning.py), relative
-# to the larger of 1 and the value. Both compute floats in float32, but in different orders, and
-# with different last digits of exp and similar functions. With float16, each variable is rounded to
-# 11 bits.
+# Allowed difference between a kernel's result and that of the Python function made of its C++
+# (meaning.py), relative to the larger of 1 and the value. Both compute floats in float32, but in
+# different orders, and with different last digits of exp and similar functions. With float16, each
+# variable is rounded to 11 bits.
 TOLERANCE = {"float16": 8e-3, "float32": 5e-5}
 # From this size on, the last digits of an integer that was computed in float32 may be wrong.
 LARGE = 2**24
@@ -44,7 +44,7 @@ UNWRITTEN = 77  # no result is 77, so an element that is not written is found
 
 
 class Wrong(AssertionError):
-    """A kernel gave another result than its C++ in Python."""
+    """A kernel gave another result than the Python function made of its C++."""
 
 
 def _cast(values: Array, to: np.dtype[Any]) -> Array:

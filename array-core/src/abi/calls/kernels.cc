@@ -24,8 +24,8 @@ Error other_kind() {
 
 Arguments read_arguments(Words& words) {
   Arguments read;
-  // Each argument takes at least two words. A count that the words left cannot hold is refused, so
-  // a wrong count reserves little memory.
+  // Each argument takes at least two words. A count for which too few words follow is refused, so a
+  // wrong count reserves little memory.
   const auto count =
       static_cast<std::size_t>(words.below(static_cast<std::int32_t>(words.left() / 2) + 1));
   read.values.resize(count);

@@ -23,7 +23,8 @@ class Launcher;
 
 namespace capture {
 
-// In the `values` of build(): no value of a play replaces the scalar. build() refuses such scalars.
+// Stands, in the `values` of build(), for a scalar that no value of a play replaces. build()
+// refuses such scalars.
 inline constexpr std::uint32_t kNoValue = ~0U;
 
 class Captures {

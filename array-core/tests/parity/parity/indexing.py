@@ -112,7 +112,7 @@ def _changed(change: Callable[[Any, Any, Any], Any]) -> Call:
     return call
 
 
-#: Calls that write the number 3 or elements of the operand itself.
+#: Calls that write numbers or elements of the operand itself.
 _WRITES: tuple[tuple[str, Call], ...] = (
     ("a[i] = number", _written(lambda m, x: m.array(_at(x.shape[0], 3)), lambda m, x: 3)),
     ("a[i] = row", _written(lambda m, x: m.array(_at(x.shape[0], 3)), lambda m, x: x[-1])),
