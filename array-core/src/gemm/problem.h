@@ -27,11 +27,11 @@ struct Matrix {
 
 // out (m x n) = a (m x k) b (k x n). The batch has as few axes as the strides allow.
 //
-// With a window, b never exists as a matrix. A column's number then has two digits: an outer one,
-// and the number of a window's column. A term's number has an outer digit and the number of a
-// window's term. The last digit varies fastest. The strides of columns (of `b` and `out`) and of
-// terms (of `a` and `b`) are those of the outer digit. In `a`, the terms of one outer digit are
-// consecutive.
+// With a window, b never exists as a matrix. The number of a column then consists of two digits:
+// the outer digit and, varying faster, the number of a column of the window. The number of a term
+// consists of an outer digit and the number of a term of the window. The strides of columns (of `b`
+// and `out`) and of terms (of `a` and `b`) belong to the outer digits. In `a`, the terms of one
+// outer digit are consecutive.
 struct Problem {
   DType dtype = DType::float32;
   std::int64_t m = 0;

@@ -132,7 +132,7 @@ Result<DType> fold_dtype(const UFunc& ufunc, DType array, std::optional<DType> o
     if (kind_of(array) == Kind::unsigned_integer) return DType::uint64;
     if (is_integer(array) || array == DType::boolean) return DType::int64;
   }
-  // The first operand of the next step is the total.
+  // In the next step of the reduction, the first operand is the total.
   std::array<Operand, 2> operands;
   operands[0].dtype = dtype ? *dtype : out.value_or(array);
   operands[1].dtype = dtype ? *dtype : array;

@@ -24,7 +24,7 @@ constexpr std::string_view kTest1 = "1->?:?bBhHiIqQefdFD";
 constexpr std::string_view kCompare = "11->?:?bBhHiIqQ qQ->? Qq->? 11->?:efdFD";
 constexpr std::string_view kLogical2 = "11->?:?bBhHiIqQefdFD";
 
-// ---- tolerances of the CPU's library, and where a function runs through zero
+// ---- tolerances of the CPU's C library, and floors for functions that pass through zero
 constexpr Tolerance kExact{};
 constexpr Tolerance kProduct{.ulp = 0, .complex_ulp = 8};
 constexpr Tolerance kModulus{.ulp = 0, .complex_ulp = 16};

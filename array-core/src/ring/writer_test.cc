@@ -123,7 +123,7 @@ TEST(Writer, ABlockIsWhatWasTapped) {
   ASSERT_TRUE(rig.writer.fill(1, 0, 64, 99).ok());
   EXPECT_EQ(block.size(), 5U * 5 + 6);
 
-  // With this many turns, the block begins at every place of the ring.
+  // The block is appended so often that it begins at every place of the ring.
   for (int turn = 0; turn < 40; ++turn) {
     ASSERT_TRUE(rig.writer.fill(2, 0, 64, 77).ok());
     std::size_t from = 0;

@@ -25,7 +25,7 @@
 
 namespace arraycore {
 
-// The number of a kernel of this launcher. It stays valid.
+// The number of a kernel of this launcher. It stays valid after reset().
 using KernelRef = std::uint32_t;
 
 // One argument: an array, or a scalar of the parameter's type if the pointer is null.

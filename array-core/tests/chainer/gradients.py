@@ -130,7 +130,7 @@ def backward(name: str, values: list[Any]) -> tuple[list[Any], int]:
 
 
 def slope(name: str, values: list[Any], directions: list[Any], dtype: Any) -> tuple[Any, list[Any]]:
-    """Return a derivative along the directions, and the inputs.
+    """Return a derivative along the given directions, and the inputs.
 
     The derivative is that of half the weighted sum of the squared outputs. It is one of Chainer's
     variables, so it can be differentiated once more.
@@ -163,7 +163,7 @@ def agree(got: float, wanted: float, terms: float) -> bool:
 
 
 def along(gradients: list[Any], directions: list[Any], spoil: float) -> tuple[float, float]:
-    """Return the derivative along the directions, and the sum of the magnitudes of its terms.
+    """Return the derivative along given directions, and the sum of the magnitudes of its terms.
 
     The derivative is computed from the gradients, and multiplied by 1 + ``spoil``.
     """

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-#: Groups of cases with figures of their own, and the prefix of their names.
+#: Groups of cases that have figures of their own, and the prefix of the cases' names.
 GROUPS = {
     "functions": "chainer_tests/functions_tests/",
     "links": "chainer_tests/links_tests/",

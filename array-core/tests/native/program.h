@@ -19,8 +19,8 @@ namespace arraycore::probe {
 // The operations, each with the words that follow its number. A list is its length and its items.
 enum class StepOp : std::int64_t {
   create = 0,  // dtype, seed, list of extents; bytes are pattern(seed), pattern(seed + 1), ...
-  // source, number of indices, then each index: its kind, then an integer's position, or for a
-  // slice a mask of what is given (1 start, 2 stop, 4 step), start, stop, step
+  // words: source, number of indices, then each index: its kind, then an integer's position, or for
+  // a slice a mask of what is given (1 start, 2 stop, 4 step), start, stop, step
   index = 1,
   transpose = 2,     // source, list of axes; a length of -1 means that none are given
   swap_axes = 3,     // source, axis, axis

@@ -133,7 +133,7 @@ Status Gemm::multiply(const Problem& problem, const T* a, const T* b, T* out,
   const Matrix& left = problem.a;
   const Matrix& right = problem.b;
 
-  // If there is one row, the columns of b are multiplied, as rows, with the vector a.
+  // If a has one row, a is the vector, and the columns of b are the rows of the matrix.
   const bool row = m == 1;
   const std::int64_t rows = row ? n : m;
   const std::int64_t row_stride = row ? right.column_stride : left.row_stride;
