@@ -9,7 +9,7 @@ RUN BROTLI_QUALITY=11 ./run build
 
 FROM debian:bookworm-slim
 RUN apt-get update \
- && apt-get install -y --no-install-recommends ca-certificates libsqlite3-0 libssl3 libspdlog1.10 libfmt9 \
+ && apt-get install -y --no-install-recommends ca-certificates libssl3 libspdlog1.10 libfmt9 \
       libprometheus-cpp-core1.0 zlib1g \
  && rm -rf /var/lib/apt/lists/* \
  && useradd --system --uid 10001 --home-dir /var/lib/hyperflock --create-home hyperflock

@@ -17,6 +17,9 @@ run_ctest() {
   check python3 tests/count_cases.py "C++ ($1)" "$JUNIT"
 }
 
+# Fetches SQLite's sources, which are compiled into the server.
+step_sqlite() { python3 server/sqlite/fetch.py --cache build/cache; }
+
 # Builds the server, and the load emulator with which a test of the Python package compares its results.
 step_server() { build_preset release hyperflock-server asked_load; }
 

@@ -88,7 +88,6 @@ def test_server_links_only_libraries_of_the_image() -> None:
     base = ("libc.so", "libm.so", "libgcc_s", "libstdc++", "ld-linux", "linux-vdso", "libz.so")
     packages = DOCKERFILE[DOCKERFILE.rindex("FROM ") :]
     prefixes = {
-        "libsqlite3": "libsqlite3-0",
         "libssl": "libssl3",
         "libcrypto": "libssl3",
         "libspdlog": "libspdlog1.10",

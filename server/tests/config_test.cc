@@ -130,6 +130,7 @@ TEST(CommandLine, HelpAndVersion) {
   EXPECT_EQ(std::get<Stop>(help).status, 0);
   EXPECT_NE(std::get<Stop>(help).text.find("--queue-limit-bytes"), std::string::npos);
   EXPECT_TRUE(std::holds_alternative<ShowVersion>(parse_command_line({"version"})));
+  EXPECT_TRUE(std::holds_alternative<ShowVersion>(parse_command_line({"--version"})));
   const Command health = parse_command_line({"healthcheck"});
   EXPECT_EQ(std::get<HealthcheckConfig>(health).url, "http://127.0.0.1:8790/healthz");
 }

@@ -15,6 +15,7 @@
 #include "base/testing/patience.h"
 #include "cli/credentials.h"
 #include "storage/sqlite/db/db.h"
+#include "tests/test_program.h"
 #include "tests/test_server.h"
 
 namespace hyperflock::app {
@@ -157,6 +158,38 @@ TEST(Files, ReadyAndCredentials) {
   EXPECT_EQ(json_at(second, "console"), server.server().console_origin());
   EXPECT_EQ(json_at(second, "join_url"),
             server.server().compute_origin() + "/join#" + server.secrets().enrolment_code);
+}
+
+// Whoever may read the log of a service must not become its administrator.
+TEST(Files, TheFirstTokensAreInAFileForItsOwnerAndNeverPrinted) {
+  ScratchFolder folder;
+  const std::string printed = folder.file("printed");
+  {
+    const Program server(folder.file("state"), folder.file("ready.json"), {"--log-level", "debug"},
+                         printed);
+    ASSERT_NE(server.port(), 0);
+  }
+  const std::string path = folder.file("state") + "/credentials.json";
+  struct stat status{};
+  ASSERT_EQ(::stat(path.c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0600U);
+  const std::string kept = contents(path);
+  const std::string shown = contents(printed);
+  for (const char* name : {"admin_token", "researcher_token"}) {
+    const std::string token = json_at(kept, name);
+    ASSERT_GT(token.size(), 20U);
+    EXPECT_EQ(shown.find(token), std::string::npos) << name;
+  }
+  EXPECT_NE(shown.find(path), std::string::npos) << shown;
+  EXPECT_NE(shown.find(json_at(kept, "join_url")), std::string::npos) << shown;
+}
+
+TEST(Files, ARemovedFileOfTokensIsNotWrittenAgain) {
+  TestServer server;
+  const std::string path = server.config().state_dir + "/credentials.json";
+  ASSERT_TRUE(std::filesystem::remove(path));
+  server.restart();
+  EXPECT_FALSE(std::filesystem::exists(path));
 }
 
 TEST(Files, NoSecondServerOnTheSameState) {

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -24,8 +25,10 @@ namespace hyperflock::app {
 
 class Program {
  public:
-  // Serves the folder `state` on free ports. The program writes its addresses to the file `ready`.
-  Program(const std::string& state, std::string ready, const std::vector<std::string>& more = {})
+  // Serves the folder `state` on free ports. The program writes its addresses to the file `ready`,
+  // and what it prints and logs to the file `printed`.
+  Program(const std::string& state, std::string ready, const std::vector<std::string>& more = {},
+          const std::string& printed = "/dev/null")
       : ready_(std::move(ready)) {
     std::vector<std::string> words{kServerProgram, "serve",       "--state",   state,
                                    "--compute",    "127.0.0.1:0", "--console", "127.0.0.1:0",
@@ -38,7 +41,8 @@ class Program {
     posix_spawn_file_actions_t quiet;
     posix_spawn_file_actions_init(&quiet);
     for (const int stream : {STDOUT_FILENO, STDERR_FILENO})
-      posix_spawn_file_actions_addopen(&quiet, stream, "/dev/null", O_WRONLY, 0);
+      posix_spawn_file_actions_addopen(&quiet, stream, printed.c_str(),
+                                       O_WRONLY | O_CREAT | O_APPEND, S_IRUSR | S_IWUSR);
     if (posix_spawn(&pid_, kServerProgram, &quiet, nullptr, arguments.data(), environ) != 0)
       pid_ = -1;
     posix_spawn_file_actions_destroy(&quiet);

@@ -231,8 +231,13 @@ SOURCES: Mapping[str, Callable[[Mapping[str, Any], str, Path, Tools], None]] = {
 }
 
 
-def fetch(piece: Mapping[str, Any], tools: Tools) -> Path:
-    """Return the piece's verified file in the cache; download it if it is missing.
+def fetch(
+    piece: Mapping[str, Any],
+    tools: Tools,
+    advice: str = "put the file into a folder and name it by --pyodide-dir",
+) -> Path:
+    """Return the piece's verified file in the cache; download it if it is missing. ``advice`` says
+    what else a person may do if no source has it.
 
     Raises
     ------
@@ -263,7 +268,7 @@ def fetch(piece: Mapping[str, Any], tools: Tools) -> Path:
         return kept
     raise GatherError(
         f"{file} could not be had from any source ({'; '.join(reasons)}): check the network, or "
-        "put the file into a folder and name it by --pyodide-dir."
+        f"{advice}."
     )
 
 

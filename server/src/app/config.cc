@@ -107,7 +107,8 @@ void add_serve_flags(CLI::App& serve, ServeConfig& config, std::string& compute,
                  "listen without TLS on an address that is not loopback");
   serve.add_option(
       "--credentials-file", config.credentials_file,
-      "JSON with the first tokens and the join link (mode 0600), written at the first start");
+      "JSON with the first tokens and the join link (mode 0600), written at the first start; "
+      "default: credentials.json in the folder of --state");
   serve.add_option("--ready-file", config.ready_file,
                    "JSON with the process id and the ports, written when listening");
   serve.add_flag("--end-with-stdin", config.end_with_stdin,
@@ -258,6 +259,7 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
   CLI::App app{"Hyperflock's job server: leases the trials of studies to browsers.",
                "hyperflock-server"};
   app.require_subcommand(1);
+  app.set_version_flag("--version", std::string(kVersion), "print the version");
   ServeConfig serve_config;
   HealthcheckConfig health_config;
   std::string compute;
@@ -279,6 +281,8 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
     app.parse(std::move(reversed));
   } catch (const CLI::CallForHelp&) {
     return Stop{0, innermost(app).help()};
+  } catch (const CLI::CallForVersion&) {
+    return ShowVersion{};
   } catch (const CLI::ParseError& error) {
     // A user who names a group of commands but none of its commands asks what the group contains.
     // This is answered with its help and is no error.

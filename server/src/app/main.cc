@@ -14,6 +14,7 @@
 #include "app/version.h"
 #include "cli/admin.h"
 #include "cli/healthcheck.h"
+#include "storage/sqlite/open.h"
 #include "telemetry/log.h"
 
 #ifdef HYPERFLOCK_STATIC
@@ -35,10 +36,9 @@ void introduce(const Server& server) {
         server.console_origin() + " (researchers).\n");
   if (!server.first_start()) return;
   const FirstStart& made = *server.first_start();
-  print("\nThis is the first start. Keep these; they are not shown again.\n  admin token       " +
-        made.admin_token + "\n  researcher token  " + made.researcher_token +
-        "\n  join link         " + server.compute_origin() + "/join#" + made.enrolment_code +
-        "\n\n");
+  print("\nThis is the first start.\n  tokens     " + made.credentials_file +
+        " (only you can read this file; keep it)\n  join link  " + server.compute_origin() +
+        "/join#" + made.enrolment_code + "\n\n");
 }
 
 // Sends SIGTERM to this process when standard input is closed. The kernel closes the pipe of a
@@ -107,7 +107,7 @@ struct Run {
     return result.status;
   }
   int operator()(const ShowVersion&) const {
-    print(std::string(kVersion) + "\n");
+    print(std::string(kVersion) + " (SQLite " + storage::sqlite_version() + ")\n");
     return 0;
   }
   int operator()(const Stop& stop) const {

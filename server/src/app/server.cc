@@ -343,33 +343,40 @@ class RunningServer final : public Server {
   // The credentials file is written before the database. If the server crashes between the two, the
   // next start finds no identities and makes new ones.
   Status make_first_identities(const auth::FirstStart& made) {
-    first_start_ = FirstStart{made.admin_token, made.researcher_token, made.enrolment_code};
-    if (!config_.credentials_file.empty()) {
-      const Status written = cli::write_credentials(
-          config_.credentials_file,
-          {made.admin_token, made.researcher_token, made.enrolment_code,
-           compute_origin() + "/join#" + made.enrolment_code, compute_origin(), console_origin()});
-      if (!written) return written;
-    }
+    first_start_ = FirstStart{made.admin_token, made.researcher_token, made.enrolment_code,
+                              credentials_file()};
+    TRY(cli::write_credentials(
+        credentials_file(),
+        {made.admin_token, made.researcher_token, made.enrolment_code,
+         compute_origin() + "/join#" + made.enrolment_code, compute_origin(), console_origin()}));
     TRY(storage_->apply(made.transitions));
     return {};
+  }
+
+  // Returns where the first tokens are. They are never printed, because whoever reads the server's
+  // log would be an administrator.
+  std::string credentials_file() const {
+    if (!config_.credentials_file.empty()) return config_.credentials_file;
+    return (fs::path(config_.state_dir) / "credentials.json").string();
   }
 
   // Writes the addresses into the credentials file again, because the ports may have changed since
   // the last start.
   Status refresh_credentials() {
-    if (config_.credentials_file.empty()) return {};
-    if (!fs::exists(config_.credentials_file)) {
+    const std::string path = credentials_file();
+    if (!fs::exists(path)) {
+      // An operator may remove the file of the state folder, but names another one to have it.
+      if (config_.credentials_file.empty()) return {};
       telemetry::log(
           telemetry::LogLevel::warning, "no_credentials_file",
-          {{"reason", "Tokens are shown at the first start only; the file is not written again."}});
+          {{"reason", "Tokens are made at the first start only; the file is not written again."}});
       return {};
     }
-    TRY(auto credentials, cli::read_credentials(config_.credentials_file));
+    TRY(auto credentials, cli::read_credentials(path));
     credentials.compute = compute_origin();
     credentials.console = console_origin();
     credentials.join_url = compute_origin() + "/join#" + credentials.enrolment_code;
-    return cli::write_credentials(config_.credentials_file, credentials);
+    return cli::write_credentials(path, credentials);
   }
 
   Status restore() {

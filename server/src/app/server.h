@@ -13,11 +13,12 @@
 
 namespace hyperflock::app {
 
-// The identities that the first start with a state folder created. They are shown once.
+// The identities that the first start with a state folder created. Its file has all of them.
 struct FirstStart {
   std::string admin_token;
   std::string researcher_token;
   std::string enrolment_code;
+  std::string credentials_file;
 };
 
 class Server {

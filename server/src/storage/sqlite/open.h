@@ -12,6 +12,9 @@ namespace hyperflock::storage {
 // Returns the path of the database in a state folder.
 std::string database_of(const std::string& state_dir);
 
+// Returns the version of SQLite that this program runs, such as "3.54.1".
+std::string sqlite_version();
+
 // Opens the database file, and creates or migrates it if necessary. The database runs in WAL mode
 // with synchronous=FULL. Both are read back, and another value is an error. Errors: `storage_open`,
 // `storage_too_new`.

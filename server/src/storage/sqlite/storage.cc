@@ -171,6 +171,8 @@ Result<std::vector<AuditEntry>> SqliteStorage::audit(std::int64_t after, std::in
   return guarded([&] { return sqlite::audit(*readers_.borrow(), after, limit); });
 }
 
+std::string sqlite_version() { return sqlite3_libversion(); }
+
 std::string database_of(const std::string& state_dir) {
   return (std::filesystem::path(state_dir) / "hyperflock.db").string();
 }

@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cmath>
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <limits>
@@ -16,8 +17,12 @@
 #include <string_view>
 #include <thread>
 #include <vector>
+#include <tuple>
+
+#include <nlohmann/json.hpp>
 
 #include "base/testing/scratch_folder.h"
+#include "paths.h"
 #include "protocol/codec.h"
 #include "storage/contract/suite.h"
 #include "storage/sqlite/db/rows.h"
@@ -51,6 +56,17 @@ class SqliteFile : public testing::Test {
   ScratchFolder folder_;
   std::string path_ = folder_.file("db");
 };
+
+// Debian's library is older, and a reset of its write-ahead log could lose a commit.
+TEST(SqliteLibrary, IsThePinnedOneAndHasTheRepairedLog) {
+  std::ifstream file(std::string(kSourceDirectory) + "/server/sqlite/pin.json");
+  EXPECT_EQ(sqlite_version(), nlohmann::json::parse(file).at("version").get<std::string>());
+  int major = 0;
+  int minor = 0;
+  int patch = 0;
+  ASSERT_EQ(std::sscanf(sqlite_version().c_str(), "%d.%d.%d", &major, &minor, &patch), 3);
+  EXPECT_GE(std::tie(major, minor, patch), std::make_tuple(3, 51, 3));
+}
 
 TEST_F(SqliteFile, PragmasReadBackAsPromised) {
   const auto db = sqlite::open_for_writing(path_, 1).value();
