@@ -136,6 +136,7 @@ PARTS = (
             protocol/json
             protocol
             telemetry blobs storage
+            names
             storage/contract
             storage/sqlite/db
             storage/sqlite

@@ -45,7 +45,7 @@ step_engines() { run_vitest tests/engines; }
 step_driver_test() { run_pytest tests/suites tests/test_*.py; }
 
 CPP_FILES() { find server array-core -name '*.h' -o -name '*.cc'; }
-PYTHON_FOLDERS=(protocol python worker-runtime array-core tests deploy)
+PYTHON_FOLDERS=(protocol python server worker-runtime array-core tests deploy)
 SHELL_SCRIPTS=(run .ci/run tests/suites/step ./*/*.sh ./*/*/*.sh ./*/*/*/*.sh)
 TYPESCRIPT_PROJECTS=(worker-runtime worker-runtime/tsconfig.page.json web-client tests/e2e tests/hostile tests/engines tests/chaos)
 

@@ -44,7 +44,10 @@ def extract(package: Path, folder: Path, pin: dict[str, Any]) -> None:
     GatherError
         The package lacks a file, or a file has other content than the pinned one.
     """
-    with tempfile.TemporaryDirectory(dir=folder.parent) as scratch, tarfile.open(package) as archive:
+    with (
+        tempfile.TemporaryDirectory(dir=folder.parent) as scratch,
+        tarfile.open(package) as archive,
+    ):
         made = Path(scratch) / folder.name
         made.mkdir()
         for member, digest in pin["members"].items():

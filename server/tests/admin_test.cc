@@ -85,7 +85,7 @@ TEST(AdminOutput, TableKeepsTheTerminalClean) {
   EXPECT_EQ(asked.url, "http://127.0.0.1:8790/api/researchers");
   EXPECT_EQ(asked.authorization, "Bearer hfa_x");
   EXPECT_EQ(result.status, 0);
-  EXPECT_THAT(result.output, HasSubstr("a?[2Jb?c"));
+  EXPECT_THAT(result.output, HasSubstr(R"(a\u{001B}[2Jb\u{009B}c)"));
   EXPECT_THAT(result.output, HasSubstr("p, q"));
   EXPECT_THAT(result.output, HasSubstr("studies=1"));
   EXPECT_THAT(result.output, Not(HasSubstr("\x1b")));

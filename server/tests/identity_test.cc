@@ -207,8 +207,57 @@ TEST_F(Identity, RequestsAreLimited) {
   EXPECT_EQ(last, "429 rate_limited");
   for (const char* name : {"", " x", "x ", R"(a\nb)"}) {
     TestServer fresh;
-    EXPECT_EQ(ask(fresh, name), "422 bad_field") << name;
+    EXPECT_EQ(ask(fresh, name), "422 bad_name") << name;
   }
+}
+
+std::string named(const std::string& field, const std::string& name) {
+  return nlohmann::json{{field, name}}.dump();
+}
+
+TEST_F(Identity, NamesArePlainText) {
+  for (const std::string hidden :
+       {"\u202egrace", "gra\u200bce", "gra\u0007ce", "grace\u2066", ""}) {
+    for (const auto& [path, field] : {std::pair{"/api/researchers", "name"},
+                                      {"/api/projects", "project"},
+                                      {"/api/enrolment", "label"}}) {
+      const auto refused = admin("POST", path, named(field, hidden));
+      EXPECT_EQ(status_and_code(refused), "422 bad_name") << path << ' ' << hidden;
+      EXPECT_EQ(json_at(refused.body, "error.field"), field);
+    }
+    EXPECT_EQ(status_and_code(http_request(server_.console(), "POST", "/api/register", {},
+                                           named("name", hidden))),
+              "422 bad_name");
+  }
+  EXPECT_EQ(status_and_code(http_request(server_.console(), "POST", "/api/register", {},
+                                         R"({"name":"grace","note":"of \u202e"})")),
+            "422 bad_name");
+  EXPECT_EQ(json_at(admin("POST", "/api/projects", named("project", "か\u3099っこう　鳥")).body,
+                    "project"),
+            "がっこう　鳥");
+  EXPECT_EQ(status_and_code(admin("POST", "/api/projects", named("project", "がっこう　鳥"))),
+            "409 name_taken");
+}
+
+TEST_F(Identity, NobodyGetsANameThatLooksLikeAnAdministrators) {
+  for (const char* name : {"аdmin" /* Cyrillic a */, "ADMIN", "ａｄｍｉｎ", "adm\u0131n", "αdmin",
+                           "server", "Sеrver" /* Cyrillic e */}) {
+    EXPECT_EQ(status_and_code(http_request(server_.console(), "POST", "/api/register", {},
+                                           named("name", name))),
+              "409 name_confusable")
+        << name;
+    EXPECT_EQ(status_and_code(admin("POST", "/api/researchers", named("name", name))),
+              "409 name_confusable")
+        << name;
+  }
+  EXPECT_EQ(status_and_code(admin("POST", "/api/researchers", named("name", "admin"))),
+            "409 name_taken");
+  // Nor does an administrator look like somebody who is here already.
+  person(R"({"name":"grace"})");
+  EXPECT_EQ(
+      status_and_code(admin("POST", "/api/researchers", R"({"name":"Grace","role":"admin"})")),
+      "409 name_confusable");
+  EXPECT_EQ(admin("POST", "/api/researchers", named("name", "山田 太郎")).status, 201);
 }
 
 TEST_F(Identity, PeopleAreChangedByTheAdministratorAlone) {

@@ -10,10 +10,14 @@
 #include <map>
 
 #include "app/version.h"
+#include "names/names.h"
+#include "telemetry/utf8.h"
 #include "webhook/address_rules.h"
 
 namespace hyperflock::app {
 namespace {
+
+constexpr std::size_t kLongestNameBytes = 256;
 
 // Returns the error message for an address, or an empty text. CLI11 calls this.
 std::string address_fault(const std::string& text) {
@@ -34,12 +38,10 @@ std::string url_fault(const std::string& text) {
 }
 
 std::string name_fault(const std::string& text) {
-  const bool has_control =
-      std::any_of(text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; });
-  if (text.empty() || text.size() > 256 || has_control) {
-    return "Give a name of 1 to 256 bytes without control characters.";
-  }
-  return {};
+  if (text.size() > kLongestNameBytes || !telemetry::is_utf8(text))
+    return "Give a name of at most 256 bytes of UTF-8.";
+  const auto name = names::plain_name(text, "the name");
+  return name ? std::string() : name.error().message;
 }
 
 std::string allow_fault(const std::string& text) {
@@ -299,6 +301,8 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
   }
   if (!compute.empty()) serve_config.compute = *parse_address(compute);
   if (!console.empty()) serve_config.console = *parse_address(console);
+  for (std::string* name : {&serve_config.project, &serve_config.researcher})
+    *name = names::nfc(*name);
   for (std::string* url : {&serve_config.public_url, &serve_config.console_url})
     while (url->ends_with('/')) url->pop_back();
   const Status checked = check(serve_config);

@@ -11,8 +11,10 @@
 #include "auth/identity_cache.h"
 #include "cli/credentials.h"
 #include "cli/recover.h"
+#include "names/names.h"
 #include "protocol/json/json_reader.h"
 #include "protocol/json/json_writer.h"
+#include "telemetry/utf8.h"
 
 namespace hyperflock::cli {
 namespace {
@@ -45,18 +47,9 @@ const std::map<std::string, Listing>& listings() {
   return all;
 }
 
-// Removes control characters. Texts come from other people, and must not control the terminal.
-std::string plain(std::string_view text) {
-  std::string out;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const auto byte = static_cast<unsigned char>(text[i]);
-    const bool c1 =
-        byte == 0xC2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xA0;
-    if (c1) ++i;
-    out += c1 || byte < 0x20 || byte == 0x7F ? '?' : text[i];
-  }
-  return out;
-}
+// Returns a text with its invisible characters as numbers. Texts come from other people, and must
+// neither control the terminal nor look like something else.
+std::string plain(std::string_view text) { return names::shown(telemetry::valid_utf8(text)); }
 
 std::string time_text(std::int64_t unix_ms) {
   const std::time_t seconds = unix_ms / 1'000;

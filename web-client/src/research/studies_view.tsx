@@ -1,6 +1,7 @@
 // Shows the list of studies, newest first, and the link for volunteers. Page thread.
 
 import { ProgressBar } from "../ui/progress_bar.tsx";
+import { shownName } from "../ui/shown_name.ts";
 import { JoinLink } from "./join_link.tsx";
 import { hashOf } from "./model/route.ts";
 import type { StudyRow } from "./model/rows.ts";
@@ -17,7 +18,7 @@ function StudyCard({ study, store }: { readonly study: StudyRow; readonly store:
       <div class="study-head">
         <h2>
           <a class="study-link" href={hashOf({ page: "study", study: study.study })}>
-            {study.name}
+            {shownName(study.name)}
           </a>
         </h2>
         <StateChip
@@ -25,7 +26,7 @@ function StudyCard({ study, store }: { readonly study: StudyRow; readonly store:
           label={study.isPaused ? words.studyPaused : words.studyStates[study.state]}
         />
       </div>
-      <ProgressBar label={`${words.study.progress}: ${study.name}`} {...progress} />
+      <ProgressBar label={`${words.study.progress}: ${shownName(study.name)}`} {...progress} />
       <dl class="pairs">
         <div>
           <dt>{words.studies.best}</dt>

@@ -3,6 +3,7 @@
 
 import type { ComponentChildren, RefObject } from "preact";
 import { useRef } from "preact/hooks";
+import { shownName } from "../ui/shown_name.ts";
 import type { StudyRow } from "./model/rows.ts";
 import type { ResearchStore } from "./research_store.ts";
 import { doneOf } from "./view_model.ts";
@@ -111,7 +112,7 @@ function Remove({ study, store }: Props) {
         onYes={() => void store.removeStudy()}
       >
         <p>
-          <strong>{study.name}</strong>
+          <strong>{shownName(study.name)}</strong>
         </p>
         <p>{words.removeLead}</p>
         <ul class="goes">

@@ -7,6 +7,7 @@ import { Chart } from "../ui/chart_view.tsx";
 import type { Point } from "../ui/curve.ts";
 import { Icon } from "../ui/icons.tsx";
 import { ProgressBar } from "../ui/progress_bar.tsx";
+import { shownName } from "../ui/shown_name.ts";
 import { Failure } from "./failure.tsx";
 import { csvOf, fileName, jsonOf } from "./model/export.ts";
 import { paramText } from "./model/params.ts";
@@ -283,8 +284,8 @@ function About({ study, store }: Props) {
   const words = store.words.value.study;
   const format = store.format.value;
   const rows: readonly (readonly [string, string])[] = [
-    [words.project, study.project],
-    [words.owner, study.owner],
+    [words.project, shownName(study.project)],
+    [words.owner, shownName(study.owner)],
     [words.entry, study.entry],
     [words.seed, String(study.seed)],
     [words.runtime, study.chainer],

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "http/core/body.h"
+#include "names/names.h"
 
 namespace hyperflock::http {
 namespace {
@@ -24,6 +25,9 @@ std::string one_of(const protocol::Value& in, const std::array<std::string_view,
   return text;
 }
 
+// Reads what a device says of itself, as an operator may see it.
+std::string shown_line(const protocol::Value& in) { return names::shown(in.as_text()); }
+
 std::string device_class(const protocol::Value& in) {
   return one_of(in, kClasses, "phone, tablet, desktop or node");
 }
@@ -40,7 +44,7 @@ Result<JoinQuery> parse_join_query(std::string_view body) {
   return parse_body<JoinQuery>(body, [](const protocol::Value& in, JoinQuery& query) {
     query.code = in["code"].as_text();
     query.device_class = device_class(in["class"]);
-    query.engine = in["engine"].as_text();
+    query.engine = shown_line(in["engine"]);
   });
 }
 
@@ -56,12 +60,12 @@ Result<DeviceReportQuery> parse_device_report_query(std::string_view body) {
     query.code = in["code"].as_text();
     const protocol::Value report = in["report"];
     query.report.device_class = device_class(report["class"]);
-    query.report.engine = report["engine"].as_text();
+    query.report.engine = shown_line(report["engine"]);
     report["checks"].each(kMaxChecks, [&query](const protocol::Value& check) {
       query.report.checks.push_back(
-          {.name = check["name"].as_text(),
+          {.name = shown_line(check["name"]),
            .state = one_of(check["state"], kCheckStates, "ok, limited, missing, failed or skipped"),
-           .detail = check["detail"].as_text()});
+           .detail = shown_line(check["detail"])});
     });
   });
 }

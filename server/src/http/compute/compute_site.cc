@@ -11,6 +11,7 @@
 #include "http/compute/checkpoint_upload.h"
 #include "http/core/changes.h"
 #include "http/core/routed_site.h"
+#include "names/names.h"
 #include "protocol/json/json_writer.h"
 #include "telemetry/log.h"
 
@@ -93,8 +94,8 @@ Result<Response> project(const SiteContext& context, const Request& request) {
   TRY(const auto totals, context.storage.project_totals(code.project));
   std::string out = R"({"project":)";
   ObjectWriter(out)
-      .text("name", code.project)
-      .text("owner", shown_owners(context, code.project, totals.owners))
+      .text("name", names::shown(code.project))
+      .text("owner", names::shown(shown_owners(context, code.project, totals.owners)))
       .integer("studies", totals.studies)
       .integer("trials_done", totals.done)
       .integer("trials_total", totals.trials)

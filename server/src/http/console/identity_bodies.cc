@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "http/core/body.h"
+#include "names/names.h"
 
 namespace hyperflock::http {
 namespace {
@@ -12,15 +13,17 @@ using protocol::Value;
 constexpr std::size_t kLongestName = 64;
 constexpr std::size_t kMostProjects = 64;
 
-// Reads a name that people see on pages and in terminals.
+// Notes the problem of a text that is not plain, else returns it.
+std::string checked(const Value& in, const Result<std::string>& text) {
+  if (text) return *text;
+  in.note(text.error().code, text.error().message);
+  return {};
+}
+
+// Reads a new name that people see on pages and in terminals.
 std::string read_name(const Value& in) {
-  std::string name = in.as_text(kLongestName);
-  const bool plain =
-      std::ranges::none_of(name, [](unsigned char c) { return c < 0x20 || c == 0x7f; });
-  const bool trimmed = !name.empty() && name.front() != ' ' && name.back() != ' ';
-  if (in.present() && !(plain && trimmed))
-    in.bad_field("a name without control characters and without spaces at its ends");
-  return name;
+  const std::string name = in.as_text(kLongestName);
+  return in.present() ? checked(in, names::plain_name(name, in.path())) : name;
 }
 
 std::int64_t read_seconds(const Value& in, std::int64_t fallback) {
@@ -74,7 +77,11 @@ Result<EnrolmentQuery> parse_enrolment_query(std::string_view body) {
   if (body.empty()) return EnrolmentQuery{};
   return parse_body<EnrolmentQuery>(body, [](const Value& in, EnrolmentQuery& query) {
     const Value project = in.find("project");
-    if (project.present()) query.project = read_name(project);
+    // Older projects may have names that new ones must not have.
+    if (project.present()) {
+      query.project = project.as_text(kLongestName);
+      if (query.project->empty()) project.bad_field("the name of a project");
+    }
     const Value label = in.find("label");
     if (label.present()) query.label = read_name(label);
     query.expires_s = read_seconds(in.find("expires_s"), 0);
@@ -87,7 +94,7 @@ Result<RegisterQuery> parse_register_query(std::string_view body) {
   return parse_body<RegisterQuery>(body, [](const Value& in, RegisterQuery& query) {
     query.name = read_name(in["name"]);
     const Value note = in.find("note");
-    if (note.present()) query.note = note.as_text();
+    if (note.present()) query.note = checked(note, names::plain_text(note.as_text(), note.path()));
   });
 }
 

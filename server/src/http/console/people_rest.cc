@@ -6,6 +6,7 @@
 #include "auth/tokens.h"
 #include "http/console/console_rest.h"
 #include "http/console/identity_bodies.h"
+#include "names/names.h"
 #include "protocol/json/json_writer.h"
 #include "telemetry/log.h"
 
@@ -193,6 +194,25 @@ Status check_projects(const SiteContext& context,
   return {};
 }
 
+// Returns an error if people could take the new name for that of an administrator, or of the server
+// itself in the audit log. A new administrator is compared with everybody.
+Status check_looks(const SiteContext& context, const storage::Principal& person) {
+  const auto looks_like = [&](std::string_view other) {
+    return names::confusable(person.name, other);
+  };
+  const bool is_taken =
+      looks_like("server") ||
+      std::ranges::any_of(context.identities.principals(), [&](const storage::Principal& one) {
+        const bool has_rights =
+            one.role == PrincipalRole::admin || person.role == PrincipalRole::admin;
+        return has_rights && one.name != person.name && looks_like(one.name);
+      });
+  if (!is_taken) return {};
+  return Error{"name_confusable",
+               "This name looks like that of an administrator or of the server; choose another.",
+               "name"};
+}
+
 // Replies with the token of a new person.
 Status make_person(const SiteContext& context, storage::Principal person, storage::NoteAudit note,
                    Reply reply) {
@@ -227,6 +247,7 @@ Status create_person(const SiteContext& context, const Request& request, const R
     person.projects = {first};
   }
   std::ranges::sort(person.projects);
+  TRY(check_looks(context, person));
   return make_person(context, std::move(person), note_of(request, "researcher.create", query.name),
                      reply);
 }
@@ -251,6 +272,7 @@ Status register_person(const SiteContext& context, const Request& request, const
   }
   storage::Principal person{.id = 0, .name = query.name};
   person.state = PrincipalState::pending;
+  TRY(check_looks(context, person));
   person.note = query.note;
   person.quota = kFirstQuota;
   storage::NoteAudit note = note_of(request, "researcher.register", query.name);

@@ -10,6 +10,7 @@
 #include "http/console/console_rest.h"
 #include "http/console/rows.h"
 #include "http/console/study_access.h"
+#include "names/names.h"
 #include "protocol/codec.h"
 #include "protocol/json/json_writer.h"
 
@@ -109,6 +110,7 @@ Error other_content(StudyId earlier) {
 
 Status submit(const SiteContext& context, const Request& request, const Reply& reply) {
   TRY(auto spec, protocol::parse_study_spec(request.body));
+  TRY(spec.name, names::plain_name(spec.name, "name"));
   TRY(spec.runtime_index, protocol::choose_runtime(spec, context.runtimes));
   spec.grown.clear();
   auto webhook = std::exchange(spec.webhook, {});

@@ -61,6 +61,7 @@ constexpr std::array kStatuses{
     CodeStatus{"unknown_researcher", 404},
     CodeStatus{"unknown_enrolment", 404},
     CodeStatus{"name_taken", 409},
+    CodeStatus{"name_confusable", 409},
     CodeStatus{"last_admin", 409},
     CodeStatus{"study_cancelled", 409},
     CodeStatus{"no_failed_trial", 409},

@@ -12,14 +12,13 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <random>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
 #include <tuple>
-
-#include <nlohmann/json.hpp>
 
 #include "base/testing/scratch_folder.h"
 #include "paths.h"

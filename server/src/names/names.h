@@ -1,0 +1,34 @@
+// Names that people give: plain text that shows what it is. They have no invisible characters and
+// none that change the order of others, one form for the same text (NFC), and none of them looks
+// like the name of somebody with more rights. Pure; any thread.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace hyperflock::names {
+
+// Returns the name in NFC. Error: `bad_name`, which names the field and the character that is not
+// allowed, or says that there are spaces at the ends. REQUIRES: valid UTF-8.
+Result<std::string> plain_name(std::string_view text, std::string_view field);
+
+// Returns a line of text that is no name, such as a note, in NFC. It may be empty. Error:
+// `bad_name`, if it has a character that a name must not have. REQUIRES: valid UTF-8.
+Result<std::string> plain_text(std::string_view text, std::string_view field);
+
+// Returns the text in NFC, the form in which the same text has the same bytes. REQUIRES: valid
+// UTF-8, as below.
+std::string nfc(std::string_view text);
+
+// Returns whether people could take one name for the other: they look the same (UTS 39), perhaps
+// in another case or width.
+bool confusable(std::string_view one, std::string_view other);
+
+// Returns the text with `\u{202E}` in place of each character that a name must not have. Older
+// databases have such names; this is how they are shown.
+std::string shown(std::string_view text);
+
+}  // namespace hyperflock::names
