@@ -17,8 +17,8 @@
 #include <string>
 #include <string_view>
 #include <thread>
-#include <vector>
 #include <tuple>
+#include <vector>
 
 #include "base/testing/scratch_folder.h"
 #include "paths.h"
