@@ -82,9 +82,9 @@ std::optional<storage::Principal> person_of(const SiteContext& context, const Re
 
 Result<Response> list_tokens(const SiteContext& context, const Request& request) {
   TRY(const auto page, page_of(request.query, kDefaultPage, kLargestPage));
-  std::optional<std::int64_t> owner;
-  if (!is_admin(request)) owner = request.principal.id;
-  std::vector<storage::Token> tokens = context.identities.tokens(owner, piece_of(page));
+  std::optional<std::int64_t> caller;
+  if (!is_admin(request)) caller = request.principal.id;
+  std::vector<storage::Token> tokens = context.identities.tokens(caller, piece_of(page));
   const bool more = cut(tokens, page);
   std::string out;
   ObjectWriter body(out);
