@@ -31,11 +31,11 @@ def generated(schema: Schema) -> dict[Path, str]:
 
 
 def formatted(path: str, text: str) -> str:
-    """Return the text of a file as the formatter of its language writes it."""
+    """Format the text with the formatter of the file's language, if there is one."""
     words = FORMATTERS.get(Path(path).suffix)
     if words is None:
         return text
-    # The formatters are installed in the folder of this Python's program.
+    # clang-format and ruff are installed in the folder of this Python interpreter.
     search = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     run = subprocess.run(
         [word.format(path) for word in words],

@@ -73,7 +73,7 @@ def _holds(when: Condition, value: dict[str, Any]) -> bool:
 
 
 def _seen(schema: Schema, struct: Struct, value: Any) -> Iterator[tuple[str, str]]:
-    """Yield the struct and the name of each field of the schema that a value has."""
+    """Yield each field of the schema that a value has: the struct's and the field's name."""
     fields = struct.fields
     if struct.is_tuple:
         value = {field.wire: item for field, item in zip(fields, value, strict=True)}
@@ -138,7 +138,7 @@ def test_one_line_adds_a_field_in_every_language(folder: Path) -> None:
 
 
 def _write(schema: Schema, into: Path, below: Path) -> None:
-    """Write the generated files of one folder into another one."""
+    """Write the generated files that belong into the folder ``below`` into ``into`` instead."""
     for path, text in generated(schema).items():
         if path.is_relative_to(below):
             target = into / path.relative_to(below)
@@ -177,7 +177,7 @@ def test_python_that_makes_a_message_without_a_new_field_raises(
     assert specification is not None
     assert specification.loader is not None
     messages = module_from_spec(specification)
-    # msgspec looks up names of annotations in this module.
+    # msgspec resolves annotations, and looks for their module in sys.modules.
     monkeypatch.setitem(sys.modules, "changed_messages", messages)
     specification.loader.exec_module(messages)
     fields = {"attempt": 1, "seq": 1, "reason": "stopped"}
@@ -222,7 +222,7 @@ def test_typescript_that_makes_a_message_without_a_new_field_does_not_compile(
     assert "colour" in failed.stdout
 
 
-# ---- lines that the schema must not have
+# ---- lines that make the schema invalid
 
 
 @pytest.mark.parametrize(

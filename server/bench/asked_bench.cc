@@ -1,6 +1,6 @@
-// Measures how many calls per second pass through one owner. It starts the release server, owns an
-// ask-and-tell study in a thread that answers at once (a value for each suggestion; every fourth
-// trial is pruned at its fifth step), and keeps 100 emulated devices in a closed loop.
+// Measures how many calls of devices per second the owner of an ask-and-tell study answers. Starts
+// the release server and keeps 100 emulated devices in a closed loop. One thread is the owner and
+// answers at once: a value for each suggestion, and every fourth trial is pruned at its fifth step.
 //
 //   asked_bench --server build/release/bin/hyperflock-server --state build/bench-state --out
 //   build/reports/asked.json

@@ -28,8 +28,8 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// Each thread uses its own store, and a new one after this many walks, because the rows of earlier
-// walks make every restart slower. Walks do not depend on the thread that runs them.
+// Each thread uses its own store, and a new one after this many walks (random sequences), because
+// the rows of earlier walks make every restart slower. A walk is the same in every thread.
 constexpr std::uint64_t kWalksPerStore = 500;
 
 bool walk_all(const Options& options) {

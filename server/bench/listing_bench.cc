@@ -29,7 +29,7 @@ namespace {
 constexpr const char* kFolder = "listing_bench";
 constexpr double kMostRatio = 1.2;
 constexpr std::size_t kBatch = 2'000;
-// Every so many studies stay running; the others have ended.
+// One of this many studies is still running. The others have ended.
 constexpr std::int64_t kRunningOneIn = 100;
 
 struct Options : ProgramOptions {
@@ -152,7 +152,7 @@ std::string request_of(const std::string& line, const std::string& headers,
          "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
 }
 
-// One kind of request: where it goes, its bytes, and the status of its answer.
+// One kind of request: its port, its bytes, and the statuses that its answer may have.
 struct Kind {
   std::string name;
   std::uint16_t (ServerProcess::*port)() const;
@@ -180,7 +180,7 @@ std::vector<Kind> kinds() {
        by_researcher("/api/studies?limit=10"),
        {200}},
       {"GET /api/me", &ServerProcess::console_port, by_researcher("/api/me"), {200}},
-      // The limit of wrong codes answers 429 after some; the code is looked up before.
+      // The server looks the code up and then answers 403, or 429 after too many wrong codes.
       {"wrong join code",
        &ServerProcess::compute_port,
        [=](const ServerProcess&) { return with_code("hfe_wrong"); },
@@ -206,7 +206,7 @@ std::vector<std::vector<double>> measure(const std::vector<std::unique_ptr<Fille
   return times;
 }
 
-// Appends the ratios of the other servers' times to those of the first one.
+// Appends percentiles of each server's times, and their ratios to those of the first server.
 void report(const std::string& name, const std::vector<std::vector<double>>& times,
             const std::vector<std::string>& labels, std::vector<Figure>& figures) {
   for (std::size_t i = 0; i < times.size(); ++i) {

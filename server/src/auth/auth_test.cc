@@ -131,7 +131,7 @@ TEST(IdentityCache, FollowsCommittedChangesOnly) {
   EXPECT_TRUE(later.is_revoked("d1", "s1"));
 }
 
-// The viewer sees pieces of lists in the order of the ids, and only what they may see.
+// A piece of a list has only rows that the viewer may see, in the order of their ids.
 TEST(IdentityCache, ListsArePiecesOfWhatTheViewerMaySee) {
   storage::Identities stored;
   stored.principals = {{1, "ada", storage::PrincipalRole::admin},
@@ -167,7 +167,7 @@ TEST(IdentityCache, ListsArePiecesOfWhatTheViewerMaySee) {
   EXPECT_THAT(ids(identities.principals({.after = 1})), ElementsAre(2));
 }
 
-// The sums are what the rows add up to, also after changes.
+// Each change updates the numbers of devices and of pending people, and each project's researchers.
 TEST(IdentityCache, CountsDevicesAndRequests) {
   IdentityCache identities;
   identities.committed(device("d1", "s"), with(Applied::applied));

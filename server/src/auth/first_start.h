@@ -25,7 +25,7 @@ struct FirstStart {
   std::string enrolment_code;
 };
 
-// Returns nullopt if storage has an identity already.
+// Returns the first identities to store; nullopt if storage has an identity already.
 std::optional<FirstStart> first_start(const storage::Identities& stored,
                                       const FirstNames& names = {});
 

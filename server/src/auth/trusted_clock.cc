@@ -10,8 +10,8 @@
 namespace hyperflock::auth {
 namespace {
 
-// How often the limits of the speed are counted from a new point. A shorter time would let rounding
-// add up.
+// The limits of the speed apply to the time since an anchor, which is set anew after this time. If
+// it were set more often, rounding errors would add up.
 constexpr std::int64_t kAnchorMs = 1'000;
 
 std::int64_t first_time(std::int64_t wall, std::int64_t kept, AtStart at_start) {

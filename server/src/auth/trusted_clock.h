@@ -4,7 +4,7 @@
 //   TrustedTime time({wall, steady}, kept, AtStart::be_careful);
 //   time.now({wall, steady});
 //
-// It never goes back, also not over a restart: the database keeps the largest time that was
+// It never goes back, not even at a restart: the database keeps the largest time that was
 // committed (storage::Storage::kept_time). While the server runs, it follows the machine's wall
 // clock, but its speed is at least half and at most twice that of a steady clock. So a wall clock
 // that jumps forward by years for an hour makes nothing end more than an hour too early, and one
@@ -29,14 +29,14 @@ struct ClockReading {
   std::int64_t steady = 0;
 };
 
-// Whether the wall clock is believed at a start however far it is ahead.
+// Whether a start believes a wall clock that is more than kLongestRestMs ahead (trust_wall) or not.
 enum class AtStart { be_careful, trust_wall };
 
 inline constexpr std::int64_t kLongestRestMs = std::int64_t{90} * 24 * 3'600'000;
-// A difference from which on the operator hears that the wall clock has jumped.
+// If the wall clock and the server's time differ by more than this, the operator is told.
 inline constexpr std::int64_t kJumpMs = 3'600'000;
 
-// The wall clock differs from the server's time by this much.
+// A jump of the wall clock: what it shows, and the server's time at the same moment.
 struct ClockJump {
   std::int64_t wall = 0;
   std::int64_t trusted = 0;
@@ -50,7 +50,8 @@ class TrustedTime {
   TrustedTime(ClockReading at, std::int64_t kept, AtStart at_start);
 
   std::int64_t now(ClockReading at);
-  // Returns a jump of more than kJumpMs, once until the clocks agree again.
+  // Returns a jump if the two times differ by more than kJumpMs. Then returns none until they have
+  // differed by at most half of kJumpMs.
   std::optional<ClockJump> take_jump(ClockReading at);
 
  private:

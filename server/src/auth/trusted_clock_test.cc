@@ -1,4 +1,4 @@
-// Tests the server's time while the wall clock jumps in both directions, also over restarts.
+// Tests the server's time while the wall clock jumps in both directions, also at restarts.
 #include "auth/trusted_clock.h"
 
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ class Machine {
   std::int64_t now() { return time_.now({wall_, steady_}); }
   std::int64_t wall() const { return wall_; }
   std::optional<ClockJump> jump() { return time_.take_jump({wall_, steady_}); }
-  // The steady clock begins anew with the machine.
+  // The steady clock starts again when the machine starts.
   void restart(std::int64_t off_ms, AtStart at_start = AtStart::be_careful) {
     const std::int64_t kept = now();
     wall_ += off_ms;
@@ -63,7 +63,7 @@ TEST(TrustedTime, FollowsARightClock) {
   EXPECT_EQ(machine.jump(), std::nullopt);
 }
 
-// Corrections of a time service are followed within twice their size.
+// A time service corrects the wall clock. The server's time reaches it within twice the correction.
 TEST(TrustedTime, FollowsSmallCorrections) {
   Machine machine;
   machine.pass(kHour);

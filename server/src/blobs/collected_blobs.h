@@ -68,8 +68,8 @@ class CollectedBlobs {
     const std::vector<std::string> blobs_;
   };
 
-  // Opens the folder and removes each blob that is not among `kept`. REQUIRES: `kept` is sorted, as
-  // Storage::kept_blobs() and owned_blobs() give it. Error: `storage_open`.
+  // Opens the folder and removes each blob that is not among `kept`. REQUIRES: `kept` is sorted.
+  // Storage::kept_blobs() and owned_blobs() return sorted lists. Error: `storage_open`.
   static Result<std::unique_ptr<CollectedBlobs>> open(const std::filesystem::path& folder,
                                                       std::uint64_t max_bytes,
                                                       const std::vector<std::string>& kept);

@@ -28,7 +28,7 @@ class Sha256 {
 
 std::string sha256_hex(std::string_view bytes);
 
-// Returns whether the text is 64 lower-case hex digits. As a path, it cannot leave a folder.
+// Returns whether the text is 64 lower-case hex digits. A file of this name is inside its folder.
 bool is_sha256(std::string_view text);
 
 }  // namespace hyperflock::blobs

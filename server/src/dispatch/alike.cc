@@ -1,5 +1,5 @@
-// See alike.h. A traceback is Python's text, in which the worker has made the names of files of the
-// researcher's code relative (worker-runtime/python/hyperflock_worker/failures.py):
+// See alike.h. A traceback is the text that Python writes. In it the worker has made the paths of
+// the researcher's files relative (worker-runtime/python/hyperflock_worker/failures.py):
 //
 //   Traceback (most recent call last):
 //     File "train.py", line 7, in objective

@@ -77,7 +77,7 @@ struct AskedPart {
   std::string params = "{}";               // JSON text
   std::string attrs{};                     // attributes given when it was asked; JSON text
   std::vector<storage::Suggestion> log{};  // durable suggestions
-  // The size of the log as text in `lease.suggested`, in bytes.
+  // The size of `log` as the text of the field `lease.suggested`, in bytes.
   std::size_t log_bytes = 0;
   std::int64_t next_position = 0;                        // in the log
   std::map<std::string, std::int64_t> open_questions{};  // ids of open questions by name
@@ -98,9 +98,9 @@ struct Claim {
 
 // Returns the approximate size of the item's text, in bytes.
 std::size_t bytes_of(const protocol::OwnerCallItem& item);
-// Returns by how many bytes the suggestion makes the text of a log longer.
+// Returns how many bytes the suggestion adds to the text that log_text() returns.
 std::size_t bytes_of(const storage::Suggestion& one);
-// Returns the log as the JSON text of the field `lease.suggested`.
+// Returns a trial's suggestions as the JSON text of the field `lease.suggested`.
 std::string log_text(const std::vector<storage::Suggestion>& log);
 std::string params_text(const std::vector<storage::Suggestion>& log);
 

@@ -43,7 +43,7 @@ struct WorkerView {
   std::optional<TrialKey> trial;
 };
 
-// The part of the sessions that a reader wants: those of these projects, or of all.
+// A page of sessions: at most `limit` that follow the session `after`, of these projects or of all.
 struct WorkerQuery {
   std::optional<std::vector<std::string>> projects{};
   SessionId after{};
@@ -87,7 +87,7 @@ class Dispatcher {
   Dispatcher(const Dispatcher& other);
   Dispatcher& operator=(const Dispatcher&) = delete;
 
-  // Events are in the order in which they happened; `now` never goes back.
+  // REQUIRES: events come in the order in which they happened, and `now` never goes back.
   Effects handle(const Event& event, Instant now);
 
   // Returns when the next Tick is due; nullopt if no Tick is due.

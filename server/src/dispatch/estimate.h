@@ -12,7 +12,7 @@
 // that it has run, and a trial that has run for longer than r_c is taken to be half done. The study
 // does not end before the trial that began last: left is at least r_c minus the age of the newest
 // attempt. This matters when no trial waits. Then the devices also end at different moments, so
-// device_ms is the time that each of them still needs.
+// device_ms is at least the sum of the times that they still need.
 //
 // `left` assumes that the devices at work now go on. It is the larger of the two lower bounds of
 // list scheduling (Graham, "Bounds on multiprocessing timing anomalies", 1969), the work divided by

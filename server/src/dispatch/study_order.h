@@ -104,8 +104,8 @@ class StudyOrder {
   }
 
   std::map<std::string, Owned> owners_;
-  // The owners in the order of the least turn among all their studies. Only studies of an owner's
-  // highest priority take part, so the owner's turn may come later, but never earlier.
+  // The owners by the earliest turn of all their studies. Only studies of an owner's highest
+  // priority take part, so the turn that counts may be a later one, but never an earlier one.
   std::set<std::pair<Turn, std::string>> by_least_;
 };
 

@@ -23,15 +23,15 @@ enum class Band {
 };
 inline constexpr std::size_t kBands = 3;
 
-// For whom work is done: the turn that it waits for.
+// The queue in which work waits: each caller has one in each band.
 struct Lane {
   Band band = Band::operators;
   std::string caller{};  // a person, a device or a network; empty: the server itself
 };
 
 struct ReaderLimits {
-  // By Band. One thread more than a caller may use at once, so that a second caller need not wait
-  // for the first one's task.
+  // The number of threads of each Band. It is one more than a caller may use at once, so that a
+  // second caller need not wait for the first one's task.
   std::array<std::size_t, kBands> threads{2, 2, 2};
   FairLimits queues{};
 };

@@ -48,7 +48,7 @@ std::vector<std::string> names_of(const X509* certificate) {
   return names;
 }
 
-// Returns whether a certificate is for the host by its alternative names, as browsers check it.
+// Returns whether one of the certificate's alternative names is for the host. Browsers require it.
 bool is_for(X509* certificate, const std::string& host) {
   boost::system::error_code not_numeric;
   asio::ip::make_address(host, not_numeric);

@@ -29,7 +29,7 @@ Result<ServerMessage> parse_server_message(std::string_view text);
 std::string serialize(const ServerMessage& message);
 // Appends the `lines` of a log. The REST interface uses it too.
 void append_log_lines(std::string& out, const std::vector<LogLine>& lines);
-// Appends `{"chainer", "backend"?}` and the study's requirements of devices.
+// Append an object: `{"chainer", "backend"?}`, the requirements of a study, or the facts of a GPU.
 void append_runtime(std::string& out, std::string_view chainer, std::string_view backend);
 void append_requirements(std::string& out, const Requirements& wanted);
 void append_gpu(std::string& out, const GpuFacts& gpu);
@@ -45,7 +45,7 @@ Result<NewPriority> parse_new_priority(std::string_view text);
 Result<Extension> parse_extension(std::string_view text, StudyKind kind);
 // Reads the body of POST /api/studies/<id>/webhook.
 Result<Webhook> parse_webhook(std::string_view text);
-// Appends `[{"name", "values", "range"?}]`.
+// Appends a study's space as `[{"name", "values", "range"?}, ...]`.
 void append_space(std::string& out, const std::vector<Dimension>& space);
 
 }  // namespace hyperflock::protocol

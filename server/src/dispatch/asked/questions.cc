@@ -268,7 +268,7 @@ void State::refuse_trial(Study& study, TrialKey key) {
   for (const std::int64_t id : ids) refuse_question(study, id, "study_stopped");
 }
 
-// ---- calls without an answer
+// ---- calls that no owner answers in time
 
 void State::arm_silence(Study& study) {
   Asked& asked = *study.asked;

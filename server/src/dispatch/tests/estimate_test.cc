@@ -94,7 +94,7 @@ TEST(Estimate, R63_TheServerLearnsFromResults) {
   s.beat("b", 2, 2);
   s.after(20'000);
   s.complete("a", 1, 0.5, true);  // and it gets the next trial at once
-  // A run takes 40 s. b is about to end, a has just begun, and 7 trials wait.
+  // A run takes 40 s. Device b is about to end one, device a has just begun one, and 7 trials wait.
   EXPECT_EQ(s.estimate(1, 9),
             (Estimate{.runs = 1, .devices = 2, .left_ms = 160'000, .device_ms = 320'000}));
   s.after(10'000);

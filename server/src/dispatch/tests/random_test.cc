@@ -171,8 +171,8 @@ class Chaos {
     if (lost_rows_ || s_.held_batches() > 0 || s_.dispatcher().counters().read_only) return;
     std::map<std::string, int> open;
     for (const auto& [id, row] : s_.store().attempts) {
-      // After the trial is over, a restart may lose the revocation of its other attempt. Nobody
-      // waits for it.
+      // A restart may lose the revocation of an attempt whose trial is over. The attempt then stays
+      // live, which harms nobody.
       const auto& study = s_.store().studies.at(row.trial.study);
       const bool over =
           study.trials.at(to_int(row.trial.number)).state != storage::TrialState::running ||

@@ -318,7 +318,8 @@ TEST(Studies, CancelTakesWaitingTrialsAlong) {
   EXPECT_FALSE(s.dispatcher().next_deadline().has_value());
 }
 
-// A reader of the cancelled row may delete the study before the dispatcher gets the outcome.
+// A client may read that the study is cancelled, and delete it, before the dispatcher is told that
+// the cancellation was committed.
 TEST(Studies, R55_WhatWasOnItsWayWhenAStudyWasDeletedIsUnknown) {
   Scenario s;
   s.worker("a").worker("b").study(2);

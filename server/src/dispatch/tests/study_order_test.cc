@@ -73,7 +73,7 @@ TEST(StudyOrder, R61_AgreesWithASearchThroughAllStudies) {
   }
 }
 
-// How often first() looks at a study must not grow with their number.
+// The number of studies that first() looks at must not grow with the number of all studies.
 TEST(StudyOrder, R61_ALeaseLooksAtOneOfManyStudies) {
   StudyOrder order;
   for (std::int64_t id = 1; id <= 5'000; ++id) order.insert("ada", {id % 7, id % 50, StudyId{id}});

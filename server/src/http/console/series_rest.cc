@@ -13,8 +13,8 @@ namespace {
 using protocol::append_list;
 using protocol::ObjectWriter;
 
-// The limits of one answer with the series of many trials: the values that are read, and the values
-// that are written. A client asks for later trials by the cursor.
+// An answer with the series of many trials ends after the trial that reaches one of these limits:
+// values that are read, or values that are written. The cursor leads to the trials after it.
 constexpr std::size_t kReadValues = 4'000'000;
 constexpr std::size_t kWrittenValues = 200'000;
 
@@ -46,7 +46,7 @@ struct Counted {
   std::size_t written = 0;
 };
 
-// Appends `[name, [step], [value]]`.
+// Appends a series as `[name, [step, ...], [value, ...]]`.
 void append_series(std::string& out, const storage::NamedSeries& series, const Wanted& wanted,
                    Counted& counted) {
   const auto places = shown_places(
