@@ -19,7 +19,7 @@ namespace {
 
 using nlohmann::json;
 
-// The key of the rows of each list.
+// The routes of lists, each with the key of its rows in the answer.
 const std::map<std::string, std::string> kLists{
     {"/api/studies", "studies"},
     {"/api/studies/{}/artifacts", "artifacts"},
@@ -39,7 +39,7 @@ const std::map<std::string, std::string> kLists{
     {"/api/audit", "entries"},
 };
 
-// What is one thing, or lines that have `after` and `limit` too, or no JSON.
+// The routes that answer with one thing, without JSON, or with lines (which are paged, too).
 const std::set<std::string> kSingleThings{
     "/",
     "/healthz",
@@ -93,7 +93,7 @@ class Pages : public ::testing::Test {
     EXPECT_EQ(answer.status, 201) << target << " " << answer.body;
   }
 
-  // Checks that pages of one row have together the rows of the whole list, which has several.
+  // Reads a list at once and then in pages of one row. Checks that the rows are the same.
   void check(const std::string& target, const std::string& key) const {
     SCOPED_TRACE(target);
     const json rows = get(target).at(key);

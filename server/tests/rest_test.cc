@@ -248,7 +248,7 @@ TEST_F(RestTest, AKeyWithOtherContentIsRefused) {
   EXPECT_EQ(status_and_code(submit(with("direction", "minimize"))), "409 study_exists");
   const nlohmann::json older{{"chainer", "5.4.0"}};
   EXPECT_EQ(status_and_code(submit(with("runtime", older))), "409 study_exists");
-  // A submission that differs only in a field for people is the same study.
+  // A submission that differs only in its name or provenance is the same study.
   EXPECT_EQ(submit(with("name", "another name")).status, 200);
   const nlohmann::json elsewhere{{"client", "another"}};
   EXPECT_EQ(submit(with("provenance", elsewhere)).status, 200);
@@ -333,7 +333,7 @@ TEST_F(RestTest, JoinsAreRateLimited) {
       R"({"code":")" + strict.secrets().enrolment_code + R"(","class":"phone","engine":"x"})";
   const auto refused = http_request(strict.compute(), "POST", "/api/join", {}, body);
   EXPECT_EQ(status_and_code(refused), "429 rate_limited");
-  // The client must wait until the next attempt is allowed: 1,000 s after the second one.
+  // One join is allowed per 1,000 s after the first two. The answer says how long to wait.
   EXPECT_GT(std::stoi(refused.headers.at("retry-after")), 100);
   EXPECT_LE(std::stoi(refused.headers.at("retry-after")), 1'000);
 }

@@ -1,4 +1,4 @@
-// Reads every golden file (tests/protocol/golden/README.md says what each form means).
+// Reads every golden file. tests/protocol/golden/README.md explains the forms of these files.
 #include <gtest/gtest.h>
 
 #include <filesystem>

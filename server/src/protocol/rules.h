@@ -15,7 +15,7 @@ std::string read_file_name(const Value& in);
 // Reads a text of the form `module:function`.
 std::string read_module_function(const Value& in);
 
-// Reads the address of a webhook. Which addresses are allowed is a matter of the server.
+// Reads the address of a webhook. Whether the server may post to the address is not checked here.
 std::string read_webhook_url(const Value& in);
 
 // A hello of another version may have other fields. It is refused because of its version and not

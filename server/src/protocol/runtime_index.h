@@ -24,8 +24,8 @@ struct Runtime {
 // Returns the runtime that the text of an index.json describes; nullopt if it is malformed.
 std::optional<Runtime> parse_runtime_index(std::string_view text);
 
-// Returns whether trials that need `older` run on `newer` too: both have the same versions of
-// Pyodide, NumPy and Chainer. Other pieces, such as the worker's own code, do not change results.
+// Returns whether trials that need `older` can run on `newer`, because both have the same versions
+// of Pyodide, NumPy and Chainer. Other pieces, such as the worker's code, do not change results.
 bool replaces(const Runtime& newer, const Runtime& older);
 
 // Returns the id of the first of these runtimes on which the study's trials run: one with the

@@ -13,8 +13,8 @@
 namespace hyperflock::protocol {
 namespace {
 
-// The keys of the hashes of random and Sobol studies. Each kind of draw has its own key, so that
-// its numbers are independent of the seeds of trials.
+// Each kind of study hashes its seed with a key of its own. So its random numbers are independent
+// of those of the other kind and of the seeds of trials.
 constexpr std::uint64_t kRandomKey = 1;
 constexpr std::uint64_t kSobolKey = 2;
 constexpr std::uint64_t kGamma = 0x9e3779b97f4a7c15U;
@@ -57,7 +57,7 @@ double between(double low, double high, double value) {
   return std::min(high, std::max(low, value));
 }
 
-// Returns the index, below `count`, of the equal part of [0, 1) that contains `unit`.
+// Returns which of `count` equal parts of [0, 1) contains `unit`; 0 is the first part.
 std::int64_t index_of(double unit, std::int64_t count) {
   return std::min(static_cast<std::int64_t>(unit * static_cast<double>(count)), count - 1);
 }
@@ -155,7 +155,7 @@ double portable_log(double x) {
     m = m * 2;
     --exponent;
   }
-  // ln m = 2 artanh(s), as a series in z = s^2, which is at most 0.0295.
+  // ln m = 2 artanh((m - 1) / (m + 1)) = 2 artanh(s), as a series in z = s^2 <= 0.0295.
   const double s = (m - 1) / (m + 1);
   const double z = s * s;
   double sum = 0;

@@ -1,5 +1,5 @@
-// Tests points that are drawn from a space (R60): their edges and their spread. The golden files
-// fix each point (golden_test.cc); Python's tests check uniformity and independence.
+// Tests points that are drawn from a space (R60): that they reach both ends of a range and fill a
+// space evenly. golden_test.cc checks single points; Python's tests check their distribution.
 #include "protocol/sampling.h"
 
 #include <gtest/gtest.h>

@@ -12,12 +12,12 @@ namespace hyperflock::protocol {
 namespace {
 
 constexpr Characters kName{kMaxText, 1};
-// An object whose only key is "()" is a tuple, or a dict that has this key itself (R5).
+// The only key of a JSON object that stands for a tuple, or for a dict with just this key (R5).
 constexpr std::string_view kTupleKey = "()";
 // The most characters of a number in a range, as text.
 constexpr std::size_t kNumberLength = 25;
-// The largest distance of a range from a whole number of steps, as a fraction of a step. Decimal
-// fractions are not exact.
+// How far the length of a range may be from a whole number of steps, as a fraction of a step.
+// Doubles cannot hold most decimal fractions exactly.
 constexpr double kStepTolerance = 1e-8;
 
 bool is_drawn(StudyKind kind) { return kind == StudyKind::random || kind == StudyKind::sobol; }

@@ -1,4 +1,4 @@
-// Reads and writes the body of POST /api/studies, and reads those of changes; see codec.h.
+// Reads and writes the body of POST /api/studies. Reads bodies that change a study. See codec.h.
 #include <set>
 
 #include "protocol/codec.h"

@@ -88,8 +88,8 @@ Status same_names(const std::vector<Dimension>& space, const std::vector<Dimensi
   return {};
 }
 
-// Returns the texts of `more` that `known` lacks, in order. A text counts as often as it occurs.
-// Returns nothing if a text of `known` is missing; `lost` is then this text.
+// Returns the indices of the texts of `more` that `known` lacks. A text counts as often as it
+// occurs. If `more` lacks a text of `known`, sets `lost` to this text and returns nullopt.
 std::optional<std::vector<std::size_t>> new_ones(const std::vector<std::string>& known,
                                                  const std::vector<std::string>& more,
                                                  std::string& lost) {

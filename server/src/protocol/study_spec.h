@@ -53,7 +53,8 @@ struct Extension {
 // Returns the spec with the new parts of the extension appended: values that its space lacks,
 // points that its list lacks, or further trials. So the trials of the spec keep their numbers and
 // points. If nothing is new, it returns the spec as it is. Errors: `space_changed` if the extension
-// lacks something of the spec's space or has another name, `space_too_large`, `not_a_grid`.
+// lacks a name or a value of the spec's space or has a further name, `space_too_large`,
+// `not_a_grid`.
 Result<StudySpec> extended(const StudySpec& spec, const Extension& more);
 
 // Returns the seed of a trial (R32).

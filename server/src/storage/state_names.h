@@ -1,4 +1,4 @@
-// The names of states, as rows, webhooks and the model's texts write them. Pure; any thread.
+// The names of states in rows, in webhooks and in the reference model's texts. Pure; any thread.
 #pragma once
 
 #include <array>

@@ -52,13 +52,13 @@ struct Outbox {
   // The waiting deliveries that are due now, the oldest first. Their number is limited for each
   // owner.
   std::vector<DueDelivery> due;
-  // The time when the next other waiting delivery becomes due; nullopt if there is none.
+  // When the next waiting delivery that is not in `due` becomes due; nullopt if there is none.
   std::optional<std::int64_t> next_at;
 };
 
 struct StudyWebhook {
   protocol::Webhook webhook;  // with at least one event
-  // Whether the study had no device for a while, when the state of its devices was last stored.
+  // Whether the study had been without a device for a while when this field was last stored.
   bool deviceless = false;
   std::optional<Delivery> last{};
 };

@@ -29,14 +29,14 @@ class Metrics {
   void slow_peer_closed();
   void http_request(int status);
 
-  // Sets the value of `PRAGMA synchronous` that the writing connection reads (2 is FULL); -1 for a
-  // store without it.
+  // Sets the metric for `PRAGMA synchronous` to the value that was read back from the writing
+  // connection (2 is FULL).
   void storage_synchronous(int value);
-  // Sets when the TLS certificate expires, in Unix seconds; 0 without a certificate.
+  // Sets the metric for the time when the TLS certificate expires (Unix seconds; 0 without TLS).
   void certificate(std::int64_t not_after_s);
-  // Sets the dispatcher's state, just before the metrics are read.
+  // Sets the metrics of the dispatcher's state. Call it just before the metrics are read.
   void dispatcher(std::int64_t workers, std::int64_t leased, std::int64_t queued, bool read_only);
-  // Sets the figures of ask-and-tell studies.
+  // Sets the metrics of ask-and-tell studies. Call it just before the metrics are read.
   void owners(std::int64_t attached, std::int64_t calls_waiting);
 
   std::string text() const;

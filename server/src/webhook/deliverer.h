@@ -20,7 +20,8 @@ struct DelivererSettings {
   // Returns the status of the answer. Runs on several threads at once, and may block.
   std::function<Result<int>(const Post&)> send;
   storage::WallClock clock;  // of due times
-  // The time in signatures, which a receiver compares with its own clock; without it `clock`.
+  // The clock for the times in signatures, which receivers compare with their own clocks. If it is
+  // not set, `clock` is used.
   storage::WallClock signing_clock{};
   // Stores what became of a delivery, and calls `done` afterwards.
   std::function<void(storage::NoteDelivery, hub::Committed done)> note;

@@ -78,7 +78,7 @@ class Exchange {
 
   asio::awaitable<Result<int>> run(std::vector<asio::ip::address> addresses, Message message) {
     Plain plain(co_await asio::this_coro::executor);
-    // One limit for everything, so that a host that answers by single bytes gains nothing.
+    // One time limit for all steps, so that a host gains nothing by answering in single bytes.
     plain.expires_after(std::chrono::milliseconds(settings_.limit_ms));
     if (const Status connected = co_await connect(plain, addresses); !connected)
       co_return connected.error();

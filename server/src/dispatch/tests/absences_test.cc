@@ -18,7 +18,7 @@ constexpr const char* kNone = "no devices for study 1";
 constexpr const char* kBack = "devices are back for study 1";
 const StudyOptions kWatched{.trials = 100, .webhook = "https://hooks.example.org/1"};
 
-// The devices of these tests ask for no work, so that only their presence counts.
+// Only the presence of devices counts, so the devices of most tests ask for no work.
 TEST(Absence, R62_IsNotedOnceAfterItsTime) {
   Scenario s;
   s.worker("a").study(kWatched);

@@ -169,7 +169,7 @@ TEST_P(StorageContract, R55_NumbersAreNotGivenAgainAndTheSubmitKeyMayBe) {
   EXPECT_EQ(storage().usage("ada").value(), (Usage{1, 6, 1'333}));
 }
 
-// The study with the higher number is deleted first. Its row is gone when the other is deleted.
+// Study 2 is deleted first, so no row has the largest numbers when study 1 is deleted.
 TEST_P(StorageContract, R55_NumbersAreNotGivenAgainInWhateverOrderTheyGo) {
   apply(over());
   apply({create_study(2, "other"), start(7, key(2, 0)), complete(7, {0.5}),

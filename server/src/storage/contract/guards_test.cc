@@ -297,7 +297,7 @@ TEST_P(StorageContract, EndStudyCancelsWhatHasNotFinished) {
   EXPECT_EQ(rows[0].trial.state, TrialState::complete);
   EXPECT_EQ(rows[1].trial.state, TrialState::cancelled);
   EXPECT_EQ(rows[2].trial.key, key(1, 2));
-  // EndStudy leaves the attempts live, so the dispatcher can still end this one.
+  // EndStudy leaves attempts live, so the dispatcher can still end attempt 2.
   EXPECT_EQ(applied(end(2, AttemptState::revoked)), Applied::applied);
 }
 
@@ -351,7 +351,7 @@ TEST_P(StorageContract, R12_ALateResultOfAForgivenAttemptIsAcceptedToo) {
   EXPECT_EQ(applied(ReissueTrials{StudyId{1}}), Applied::repeated);
 }
 
-// ---- other code for failed trials (R64)
+// ---- new code for failed trials (R64)
 
 ReissueTrials with_mended_code(char bundle) {
   ReissueTrials reissue{.study = StudyId{1}};
@@ -476,7 +476,7 @@ TEST_P(StorageContract, R65_AnExtensionNeedsRoomInTheQuota) {
   EXPECT_EQ(refused.applied, Applied::superseded);
   ASSERT_TRUE(refused.excess.has_value());
   EXPECT_EQ(applied(with_value(before, "77", {.trials = has})), Applied::applied);
-  // An ended study that would run again counts with all its trials, and as one more running study.
+  // An ended study that would run again needs a quota for all its trials and one more study.
   apply_one(end_study(1, StudyState::finished));
   apply_one(create_study(2, "other"));
   const StudyRow ended = study(1);

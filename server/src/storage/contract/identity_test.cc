@@ -352,7 +352,7 @@ std::map<std::string, std::int64_t> entries_by_actor(Storage& storage) {
   return counts;
 }
 
-// A clock that is years ahead removes few entries at once, and never the newest ones.
+// If the clock is years ahead, a batch still removes few entries, and never the newest ones.
 TEST_P(StorageContract, AgeRemovesFewAuditEntriesAtOnceAndNeverTheNewest) {
   std::vector<Transition> batch;
   for (int i = 0; i < 50; ++i) batch.emplace_back(note_by("ada"));
@@ -365,7 +365,7 @@ TEST_P(StorageContract, AgeRemovesFewAuditEntriesAtOnceAndNeverTheNewest) {
   EXPECT_EQ(storage().audit(0, 1).value().at(0).id, 41);
 }
 
-// Somebody who causes very many entries loses their own oldest ones, and nobody else's.
+// If one person causes very many audit entries, only this person's oldest entries are removed.
 TEST_P(StorageContract, TooManyAuditEntriesAreTakenFromThePersonWithTheMost) {
   apply({note_by("admin"), note_by("grace"), note_by("grace")});
   std::vector<Transition> batch;
@@ -403,7 +403,7 @@ TEST_P(StorageContract, TheSizeOfTheAuditLogIsThatOfItsEntries) {
   EXPECT_EQ(counted.entries, 2);
 }
 
-// After a restart the time begins where nothing that was stored is later.
+// After a restart the server's time continues from the kept time. So no stored time may be later.
 TEST_P(StorageContract, TheKeptTimeIsNeverBeforeAStoredOne) {
   EXPECT_EQ(storage().kept_time().value(), 0);
   for (const std::int64_t passed : {0, 1, 500, 999, 1'000, 1'001, 5'000, 4'000, 3'000'000}) {

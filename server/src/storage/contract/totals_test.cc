@@ -1,5 +1,5 @@
-// Tests that the totals which storage keeps are those that a walk over all rows would count, and
-// the pages of long lists.
+// Tests that the totals that storage keeps equal those that are counted from all rows, and that
+// long lists are read in pages.
 #include <algorithm>
 #include <map>
 #include <random>
@@ -29,7 +29,7 @@ std::vector<StudyRow> all_studies(Storage& storage, std::optional<std::string> o
   }
 }
 
-// Counts what project_totals() keeps.
+// Counts from all rows what project_totals() should return, except the owners.
 ProjectTotals counted(const std::vector<StudyRow>& studies, const std::string& project) {
   ProjectTotals totals;
   for (const StudyRow& study : studies) {
@@ -51,7 +51,7 @@ CreateStudy study_of(std::int64_t id, const std::string& owner, const std::strin
   return create;
 }
 
-// Returns the study as an ask-and-tell study.
+// Returns the given study, changed to an ask-and-tell study.
 CreateStudy asked_study(CreateStudy create, std::size_t directions = 1) {
   create.spec.kind = protocol::StudyKind::asked;
   create.spec.directions.assign(directions, protocol::Direction::minimize);
@@ -83,7 +83,7 @@ TEST_P(StorageContract, ProjectTotalsNameThreeOwners) {
   EXPECT_THAT(storage().project_totals("birds").value().owners, ElementsAre("r2", "r5", "r4"));
 }
 
-// The sum of very many trials of very many studies is a number that a client can read.
+// A sum of very many trials is returned as kManyTrials, which a client can read.
 TEST_P(StorageContract, TotalsOfHugeStudiesDoNotOverflow) {
   std::vector<Transition> all;  // together more than 64 bits can hold
   for (std::int64_t id = 1; id <= 1'200; ++id)
@@ -118,8 +118,8 @@ TEST_P(StorageContract, TotalsFollowAnExtension) {
   EXPECT_EQ(storage().usage("ada").value(), (Usage{1, 12, storage().usage("ada").value().bytes}));
 }
 
-// Random transitions, also several in one batch, deletions with their sweeps, and restarts: the
-// kept totals are always those of the rows.
+// Applies batches of random transitions, also deletions, and restarts the storage. The kept totals
+// always equal those that are counted from all rows.
 TEST_P(StorageContract, KeptTotalsAreCountedOnes) {
   std::mt19937 random(20'261'127);
   const auto pick = [&random](std::int64_t below) {
@@ -229,11 +229,11 @@ TEST_P(StorageContract, KeptTotalsAreCountedOnes) {
       const Usage used = storage().usage(owner).value();
       ASSERT_EQ(used.studies, expected.studies) << "round " << round;
       ASSERT_EQ(used.trials, expected.trials) << "round " << round;
-      // The rest is the owner's bundles and data: whole blobs, so never less than nothing.
+      // The owner's bundles and data count too, and `expected` lacks them.
       ASSERT_GE(used.bytes, expected.bytes) << "round " << round;
     }
   }
-  // Without studies only what was uploaded by hand counts.
+  // When all studies are deleted, all totals are 0, but uploaded blobs still count as bytes.
   for (const auto& [id, owner] : owner_of)
     apply({end_study(id, StudyState::cancelled), DeleteStudy{StudyId{id}}});
   while (applied(SweepDeleted{}) == Applied::applied) {
@@ -259,7 +259,8 @@ TEST_P(StorageContract, PagesOfStudiesStayStableWhileStudiesComeAndGo) {
   const StudyPage first = storage().studies({.limit = 3}).value();
   EXPECT_THAT(ids(first), ElementsAre(7, 6, 5));
   EXPECT_TRUE(first.more);
-  // A new study, a deleted cursor and a deleted older study change nothing about the rest.
+  // A study is added, and two are deleted: the one at the cursor and an older one. The next page
+  // has all other older studies.
   apply({study_of(8, "ada", "birds", 1), end_study(5, StudyState::cancelled),
          DeleteStudy{StudyId{5}}, end_study(3, StudyState::cancelled), DeleteStudy{StudyId{3}}});
   const StudyPage second = storage().studies({.before = 5, .limit = 3}).value();
