@@ -46,21 +46,21 @@ enum class WebhookEvent { finished, stopped, cancelled, no_devices };
 
 // A device's graphics adapter, with no more details than the choice of its trials needs.
 struct GpuFacts {
-  std::string adapter;         // vendor and architecture
-  bool software = false;       // whether it is a program on the CPU
-  bool f16 = false;            // whether it has native half precision
-  std::int64_t buffer_mb = 0;  // size of the largest array on it, in MiB
+  std::string adapter;         // vendor and architecture of the adapter
+  bool software = false;       // whether the adapter is a program on the CPU
+  bool f16 = false;            // whether the adapter has native half precision
+  std::int64_t buffer_mb = 0;  // size of the largest array on the adapter, in MiB
   bool operator==(const GpuFacts&) const = default;
 };
 
 // What a device can do.
 struct Capabilities {
   std::vector<std::string> backends;
-  std::int64_t memory_mb = 0;  // 0: the browser does not say
+  std::int64_t memory_mb = 0;  // memory in MiB; 0: the browser does not report it
   std::int64_t cores = 0;
   std::string engine;             // name and version of the browser
   std::string device_class;       // `class` on the wire
-  std::optional<GpuFacts> gpu{};  // of WebGPU
+  std::optional<GpuFacts> gpu{};  // the adapter that WebGPU offers
   bool operator==(const Capabilities&) const = default;
 };
 
@@ -118,14 +118,14 @@ struct Checkpoint {
   CheckpointFormat format = CheckpointFormat::tree;
   BlobRef blob;
   std::optional<std::int64_t> step{};    // the last step that was reported before the checkpoint
-  std::optional<std::int64_t> logged{};  // the last step of a series before the checkpoint (R59)
+  std::optional<std::int64_t> logged{};  // the last step of any series before the checkpoint (R59)
   bool operator==(const Checkpoint&) const = default;
 };
 
 // The state of one running attempt.
 struct Pulse {
   AttemptId attempt{};
-  std::int64_t progress = 0;  // grows while the attempt gets on
+  std::int64_t progress = 0;  // a number that grows while the attempt makes progress (R23)
   PulseState state = PulseState::running;
   bool operator==(const Pulse&) const = default;
 };
@@ -140,7 +140,7 @@ struct RunMetrics {
 // A process that claims an ask-and-tell study (R42).
 struct OwnerClaim {
   std::string label;
-  bool standby = false;  // wait while somebody else owns the study
+  bool standby = false;  // the process waits while another process owns the study
   bool operator==(const OwnerClaim&) const = default;
 };
 
@@ -157,7 +157,7 @@ struct OwnerAnswer {
 struct AskedTrial {
   TrialNumber trial{};
   std::string params = "{}";  // JSON text
-  std::string attrs{};        // what the trial begins with; JSON text
+  std::string attrs{};        // the attributes with which the trial begins; JSON text
   bool constrained = false;   // the owner computes the trial's constraints from its result (R57)
   bool operator==(const AskedTrial&) const = default;
 };
@@ -176,22 +176,22 @@ struct Lease {
   TrialNumber trial{};
   AttemptKind kind = AttemptKind::primary;
   std::string study_name;
-  std::string owner;       // the researcher who asks
-  std::int64_t total = 0;  // trials in the study
+  std::string owner;       // the researcher who submitted the study
+  std::int64_t total = 0;  // the number of trials in the study
   std::string params;      // JSON text
   std::uint32_t seed = 0;
   std::string entry;  // `module:function`
   BlobRef bundle;
   std::vector<DataRef> data;
-  std::string chainer;       // its version
-  std::string backend{};     // the device that the trial asks for; without it none
-  Millis time_limit_ms = 0;  // 0: none
+  std::string chainer;       // the version of Chainer
+  std::string backend{};     // the back end that the study requests (R40)
+  Millis time_limit_ms = 0;  // how long the attempt may take; 0: no limit
   Millis lease_ms = 0;
   std::optional<Checkpoint> checkpoint{};
   bool asked = false;           // whether the trial is of an ask-and-tell study
   std::int64_t directions = 0;  // how many values a result has
-  std::string suggested{};      // the trial's log (R47); JSON text
-  std::string attrs{};          // what the trial was asked with (R44); JSON text
+  std::string suggested{};  // the values that were suggested to the trial so far (R47); JSON text
+  std::string attrs{};  // the attributes with which the owner asked for the trial (R44); JSON text
   std::string runtime_index{};  // the runtime that the device loads: /runtime/index-HASH.json
                                 // (R58); 64 lower-case hex digits
   bool operator==(const Lease&) const = default;
@@ -199,7 +199,7 @@ struct Lease {
 
 // A line that a trial printed.
 struct LogLine {
-  std::int64_t line = 0;  // counts the lines of the trial
+  std::int64_t line = 0;  // the line's number among the lines of the trial
   AttemptId attempt{};
   std::string text;
   bool operator==(const LogLine&) const = default;
@@ -215,7 +215,7 @@ struct SuggestCall {
   bool operator==(const SuggestCall&) const = default;
 };
 
-// An attempt asks whether to go on; the answer is `true` or `false`.
+// An attempt asks whether to prune its trial; the answer is `true` or `false`.
 struct PruneCall {
   std::int64_t id = 0;
   TrialNumber trial{};
@@ -233,7 +233,7 @@ struct PointsCall {
   bool operator==(const PointsCall&) const = default;
 };
 
-// The trial's points above `step` are superseded; without `step` all of them.
+// The trial's points after `step` are superseded; if `step` is missing, all its points are.
 struct ResumedCall {
   TrialNumber trial{};
   AttemptId attempt{};
@@ -328,8 +328,8 @@ struct StudySpec {
   std::int64_t trials = 0;  // the number of points of a random or Sobol study
   std::vector<DataRef> data{};
   std::int64_t seed = 0;
-  std::string chainer;             // its version
-  std::string backend{};           // the device that the trial asks for; without it none
+  std::string chainer;             // the version of Chainer
+  std::string backend{};           // the back end that the study requests (R40)
   Requirements requires_device{};  // `requires` on the wire
   Versions versions{};
   std::string runtime_index{};  // chosen by the server: the runtime on which the study's trials run
@@ -421,10 +421,10 @@ struct TrialResult {
   std::optional<Failure> failure{};  // outcome failed; `error` on the wire
   std::vector<Point> points{};       // the points that were not reported yet
   RunMetrics metrics{};
-  std::string backend{};   // what computed (R41); empty: not known
+  std::string backend{};   // the back end that computed the attempt (R41); empty: not known
   bool next = false;       // the device asks for more work (R15)
-  std::string attrs{};     // what the objective attached to its trial; JSON text
-  std::string software{};  // what computed, as name/version with spaces between (R52)
+  std::string attrs{};     // the attributes that the objective set; JSON text
+  std::string software{};  // the programs that computed the attempt, each as name/version (R52)
   bool operator==(const TrialResult&) const = default;
 };
 
@@ -457,9 +457,9 @@ struct Watch {
 // A reply of a study's owner (R46). Its type is `reply`.
 struct OwnerReply {
   StudyId study{};
-  std::int64_t taken = 0;                // the newest batch that the owner has taken in
-  std::int64_t room = 0;                 // how many trials the owner would ask for now
-  std::optional<std::int64_t> target{};  // how many trials the owner wants in the end; 0: unknown
+  std::int64_t taken = 0;                // the number of the newest batch that the owner has read
+  std::int64_t room = 0;                 // how many more trials the owner would ask for now (R45)
+  std::optional<std::int64_t> target{};  // how many trials the owner wants altogether; 0: unknown
   std::vector<OwnerAnswer> answers{};    // `replies` on the wire
   std::vector<AskedTrial> asked{};
   std::vector<TrialConstraints> constraints{};
@@ -471,7 +471,7 @@ struct OwnerReply {
 struct Welcome {
   int protocol = kProtocolVersion;
   std::uint64_t session = 0;
-  std::string server;  // its version
+  std::string server;  // the server's version
   Millis heartbeat_ms = 0;
   Millis lease_ms = 0;
   std::vector<AttemptId> attempts;  // the held attempts that are still leased to the device
@@ -559,7 +559,7 @@ struct TrialLog {
   bool operator==(const TrialLog&) const = default;
 };
 
-// An item of a batch; its `method` says which.
+// One item of an owner's batch.
 using OwnerCallItem =
     std::variant<SuggestCall, PruneCall, PointsCall, ResumedCall, StartedCall, FinishedCall>;
 

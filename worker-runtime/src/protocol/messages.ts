@@ -206,7 +206,7 @@ export const runMetrics = fields({
 });
 export type RunMetrics = v.InferOutput<typeof runMetrics>;
 
-/** A step of a curve, which may be missing. */
+/** A step of a curve, or nothing. */
 export const stepArgs = fields({
   step: v.exactOptional(integer()),
 });
@@ -303,7 +303,7 @@ export const suggestCall = variantOf({
 });
 export type SuggestCall = v.InferOutput<typeof suggestCall>;
 
-/** An attempt asks whether to go on; the answer is `true` or `false`. */
+/** An attempt asks whether to prune its trial; the answer is `true` or `false`. */
 export const pruneCall = variantOf({
   method: constant("should_prune"),
   id: integer(),
@@ -323,7 +323,7 @@ export const pointsCall = variantOf({
 });
 export type PointsCall = v.InferOutput<typeof pointsCall>;
 
-/** The trial's points above `step` are superseded; without `step` all of them. */
+/** The trial's points after `step` are superseded; if `step` is missing, all its points are. */
 export const resumedCall = variantOf({
   method: constant("resumed"),
   trial: integer(),
@@ -639,7 +639,7 @@ export const trialLog = fields({
 });
 export type TrialLog = v.InferOutput<typeof trialLog>;
 
-/** An item of a batch; its `method` says which. */
+/** One item of an owner's batch. */
 export const ownerCallItem = v.pipe(
   record,
   unionBy("method", [suggestCall, pruneCall, pointsCall, resumedCall, startedCall, finishedCall]),

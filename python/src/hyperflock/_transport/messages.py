@@ -136,21 +136,21 @@ AttemptState = Literal["live", "accepted", "evidence", "failed", "released", "ex
 class GpuFacts(Struct):
     """A device's graphics adapter, with no more details than the choice of its trials needs."""
 
-    adapter: Code  # vendor and architecture
-    software: bool  # whether it is a program on the CPU
-    f16: bool  # whether it has native half precision
-    buffer_mb: Count  # size of the largest array on it, in MiB
+    adapter: Code  # vendor and architecture of the adapter
+    software: bool  # whether the adapter is a program on the CPU
+    f16: bool  # whether the adapter has native half precision
+    buffer_mb: Count  # size of the largest array on the adapter, in MiB
 
 
 class Capabilities(Struct):
     """What a device can do."""
 
     backends: Annotated[list[DeviceBackend], Meta(max_length=MAX_BACKENDS)]
-    memory_mb: Count  # 0: the browser does not say
+    memory_mb: Count  # memory in MiB; 0: the browser does not report it
     cores: Count
     engine: Text  # name and version of the browser
     device_class: DeviceClass = msgspec.field(name="class")
-    gpu: GpuFacts | UnsetType = UNSET  # of WebGPU
+    gpu: GpuFacts | UnsetType = UNSET  # the adapter that WebGPU offers
 
 
 Point = tuple[Count, float]
@@ -200,21 +200,21 @@ class Checkpoint(Struct):
     sha256: Sha256
     bytes: Count
     step: Count | UnsetType = UNSET  # the last step that was reported before the checkpoint
-    logged: Count | UnsetType = UNSET  # the last step of a series before the checkpoint (R59)
+    logged: Count | UnsetType = UNSET  # the last step of any series before the checkpoint (R59)
 
 
 class Runtime(Struct):
     """What the objective runs on."""
 
-    chainer: Name  # its version
-    backend: Backend | UnsetType = UNSET  # the device that the trial asks for; without it none
+    chainer: Name  # the version of Chainer
+    backend: Backend | UnsetType = UNSET  # the back end that the study requests (R40)
 
 
 class Pulse(Struct):
     """The state of one running attempt."""
 
     attempt: AttemptId
-    progress: Count  # grows while the attempt gets on
+    progress: Count  # a number that grows while the attempt makes progress (R23)
     state: PulseState
 
 
@@ -226,7 +226,7 @@ class RunMetrics(Struct):
 
 
 class StepArgs(Struct):
-    """A step of a curve, which may be missing."""
+    """A step of a curve, or nothing."""
 
     step: Count | UnsetType = UNSET
 
@@ -242,7 +242,7 @@ class OwnerClaim(Struct):
     """A process that claims an ask-and-tell study (R42)."""
 
     label: Label
-    standby: bool = False  # wait while somebody else owns the study
+    standby: bool = False  # the process waits while another process owns the study
 
 
 class OwnerAnswer(Struct):
@@ -263,7 +263,7 @@ class AskedTrial(Struct):
 
     trial: TrialNumber
     params: Params = "{}"
-    attrs: Attrs | UnsetType = UNSET  # what the trial begins with
+    attrs: Attrs | UnsetType = UNSET  # the attributes with which the trial begins
     # the owner computes the trial's constraints from its result (R57)
     constrained: bool | UnsetType = UNSET
 
@@ -283,21 +283,23 @@ class Lease(Struct):
     trial: TrialNumber
     kind: AttemptKind
     study_name: Text
-    owner: Text  # the researcher who asks
-    total: Count  # trials in the study
+    owner: Text  # the researcher who submitted the study
+    total: Count  # the number of trials in the study
     params: Params
     seed: Seed32
     entry: Entry  # `module:function`
     bundle: BlobRef
     data: Annotated[list[DataRef], Meta(max_length=MAX_DATA)]
     runtime: Runtime
-    time_limit_ms: Millis  # 0: none
+    time_limit_ms: Millis  # how long the attempt may take; 0: no limit
     lease_ms: Millis
     checkpoint: Checkpoint | UnsetType = UNSET
     asked: bool | UnsetType = UNSET  # whether the trial is of an ask-and-tell study
     directions: DirectionCount | UnsetType = UNSET  # how many values a result has
-    suggested: Suggested | UnsetType = UNSET  # the trial's log (R47)
-    attrs: Attrs | UnsetType = UNSET  # what the trial was asked with (R44)
+    # the values that were suggested to the trial so far (R47)
+    suggested: Suggested | UnsetType = UNSET
+    # the attributes with which the owner asked for the trial (R44)
+    attrs: Attrs | UnsetType = UNSET
     # the runtime that the device loads: /runtime/index-HASH.json (R58)
     runtime_index: Sha256 | UnsetType = UNSET
 
@@ -305,7 +307,7 @@ class Lease(Struct):
 class LogLine(Struct):
     """A line that a trial printed."""
 
-    line: Ordinal  # counts the lines of the trial
+    line: Ordinal  # the line's number among the lines of the trial
     attempt: AttemptId
     text: Line
 
@@ -320,7 +322,7 @@ class SuggestCall(Struct, tag_field="method", tag="suggest"):
 
 
 class PruneCall(Struct, tag_field="method", tag="should_prune"):
-    """An attempt asks whether to go on; the answer is `true` or `false`."""
+    """An attempt asks whether to prune its trial; the answer is `true` or `false`."""
 
     id: Count
     trial: TrialNumber
@@ -339,7 +341,7 @@ class PointsCall(Struct, tag_field="method", tag="points"):
 
 
 class ResumedCall(Struct, tag_field="method", tag="resumed"):
-    """The trial's points above `step` are superseded; without `step` all of them."""
+    """The trial's points after `step` are superseded; if `step` is missing, all its points are."""
 
     trial: TrialNumber
     attempt: AttemptId
@@ -802,10 +804,11 @@ class TrialResult(Struct, tag_field="type", tag="result"):
     # the points that were not reported yet
     points: Annotated[list[Point], Meta(max_length=MAX_POINTS)] = []
     metrics: RunMetrics = msgspec.field(default_factory=lambda: RunMetrics(load_ms=0, run_ms=0))
-    backend: Text = ""  # what computed (R41); empty: not known
+    backend: Text = ""  # the back end that computed the attempt (R41); empty: not known
     next: bool = False  # the device asks for more work (R15)
-    attrs: Attrs | UnsetType = UNSET  # what the objective attached to its trial
-    software: Text | UnsetType = UNSET  # what computed, as name/version with spaces between (R52)
+    attrs: Attrs | UnsetType = UNSET  # the attributes that the objective set
+    # the programs that computed the attempt, each as name/version (R52)
+    software: Text | UnsetType = UNSET
 
 
 class Release(Struct, tag_field="type", tag="release"):
@@ -838,9 +841,9 @@ class OwnerReply(Struct, tag_field="type", tag="reply"):
     """A reply of a study's owner (R46)."""
 
     study: StudyId
-    taken: Count  # the newest batch that the owner has taken in
-    room: Count  # how many trials the owner would ask for now
-    target: Count | UnsetType = UNSET  # how many trials the owner wants in the end; 0: unknown
+    taken: Count  # the number of the newest batch that the owner has read
+    room: Count  # how many more trials the owner would ask for now (R45)
+    target: Count | UnsetType = UNSET  # how many trials the owner wants altogether; 0: unknown
     replies: Annotated[list[OwnerAnswer], Meta(max_length=MAX_OWNER_ITEMS)] = []
     asked: Annotated[list[AskedTrial], Meta(max_length=MAX_OWNER_ITEMS)] = []
     constraints: Annotated[list[TrialConstraints], Meta(max_length=MAX_OWNER_ITEMS)] | UnsetType = (
@@ -854,7 +857,7 @@ class Welcome(Struct, tag_field="type", tag="welcome"):
 
     protocol: Version
     session: Session
-    server: Text  # its version
+    server: Text  # the server's version
     heartbeat_ms: Millis
     lease_ms: Millis
     # the held attempts that are still leased to the device
