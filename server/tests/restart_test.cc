@@ -248,7 +248,7 @@ void change(const TestServer& server, const std::string& sql) {
   db.exec(sql);
 }
 
-// The database knows a later time than the machine's clock shows.
+// The kept time in the database is later than the time of the machine's clock.
 TEST(Restart, AClockThatWasSetBackRevivesNothing) {
   TestServer server;
   const ExpiringToken token(server);
@@ -256,7 +256,7 @@ TEST(Restart, AClockThatWasSetBackRevivesNothing) {
   const std::int64_t kept = wall_ms() + 10 * kDayMs;
   server.restart([&] { change(server, "UPDATE kept_time SET at = " + std::to_string(kept)); });
   EXPECT_EQ(token.status(server), 401);
-  // What happens now is later than what happened then.
+  // The server's time continues from the kept time, so new codes expire after it.
   const auto made = server.rest("POST", "/api/enrolment", R"({"expires_s":60})");
   EXPECT_GE(std::stoll(json_at(made.body, "expires_at")), kept + 60'000);
   EXPECT_EQ(net::http_request(
@@ -266,7 +266,7 @@ TEST(Restart, AClockThatWasSetBackRevivesNothing) {
             201);
 }
 
-// The machine's clock shows a time long after the last one that the database knows.
+// The time of the machine's clock is 200 days later than the kept time in the database.
 TEST(Restart, AClockThatIsFarAheadEndsNothingAtOnce) {
   TestServer server;
   const ExpiringToken token(server);

@@ -13,7 +13,7 @@
 
 namespace hyperflock::app {
 
-// The identities that the first start with a state folder created. Its file has all of them.
+// The secrets that the first start with a state folder creates, and the file that contains them.
 struct FirstStart {
   std::string admin_token;
   std::string researcher_token;

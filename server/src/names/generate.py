@@ -1,4 +1,4 @@
-"""Writes unicode_data.cc, what names.cc needs of Unicode, from Debian's ICU 72 (Unicode 15.0).
+"""Writes unicode_data.cc, the data of Unicode 15.0 that names.cc needs, from Debian's ICU 72.
 
     python3 server/src/names/generate.py            write the file
     python3 server/src/names/generate.py --check    exit 1 if the file is not what this writes
@@ -53,7 +53,7 @@ class Icu:
         return bool(self._has(point, what))
 
     def _call(self, function: Callable[..., int], text: str, *after: object) -> str:
-        """Call a function of UTF-16 (source, length, target, room, ...) and return its text."""
+        """Return the UTF-16 text that ``function(source, length, target, room, ...)`` writes."""
         source = text.encode("utf-16-le")
         out = ctypes.create_string_buffer(4096)
         size = function(source, len(source) // 2, out, 2048, *after, ctypes.byref(self._status))
@@ -66,7 +66,7 @@ class Icu:
         return self._call(lambda *rest: self._common.unorm2_normalize_72(chosen, *rest), text)
 
     def decomposition(self, point: int) -> str | None:
-        """Return the canonical decomposition of one step."""
+        """Return the first step of a code point's canonical decomposition, or None."""
         out = ctypes.create_string_buffer(64)
         size = self._common.unorm2_getRawDecomposition_72(
             self._forms["NFC"], point, out, 32, ctypes.byref(self._status)
@@ -96,8 +96,8 @@ def points() -> Iterable[int]:
 
 
 def is_forbidden(icu: Icu, point: int) -> bool:
-    """Return whether a name must not have this character: one that is invisible, changes the
-    order of others, looks like a plain space, or has no agreed shape.
+    """Return whether a name must not have this character: it is invisible, changes the order of
+    others, looks like a plain space, or has no standard shape.
     """
     if point in (0x20, IDEOGRAPHIC_SPACE):
         return False
@@ -109,7 +109,7 @@ def is_forbidden(icu: Icu, point: int) -> bool:
 
 
 def ranges(marked: Iterable[tuple[int, int]]) -> list[tuple[int, int, int]]:
-    """Join neighbours of (point, value) with the same value."""
+    """Join adjacent points of equal value. Return ranges (first point, last point, value)."""
     out: list[tuple[int, int, int]] = []
     for point, value in marked:
         if out and out[-1][1] == point - 1 and out[-1][2] == value:
@@ -120,8 +120,8 @@ def ranges(marked: Iterable[tuple[int, int]]) -> list[tuple[int, int, int]]:
 
 
 def lookalike(icu: Icu, point: int) -> str:
-    """Return what stands for a character when names are compared by their looks: its skeleton
-    (UTS 39), also after its compatible form, such as the plain one of a full-width letter.
+    """Return what replaces a character when names are compared by their looks: its compatible form
+    (NFKD), such as the plain one of a full-width letter, and of this the skeleton (UTS 39).
     """
     text, before = chr(point), ""
     while text != before:
@@ -131,7 +131,7 @@ def lookalike(icu: Icu, point: int) -> str:
 
 
 def digest(icu: Icu) -> str:
-    """Return a hash over what names.cc must compute; its test computes the same."""
+    """Return the hash of texts that ICU has brought into NFC. The test of names.cc compares it."""
     total = hashlib.sha256()
     for point in points():
         total.update(icu.normal("NFC", chr(point)).encode())
@@ -143,7 +143,7 @@ def digest(icu: Icu) -> str:
 
 
 def rows(cells: Iterable[str]) -> str:
-    """Set cells in lines of at most 100 characters."""
+    """Return the cells with commas, in lines of at most 100 characters."""
     lines, line = [], "   "
     for cell in cells:
         if len(line) + len(cell) > 98:
@@ -154,7 +154,9 @@ def rows(cells: Iterable[str]) -> str:
 
 
 def mapping(table: dict[int, str]) -> tuple[str, str]:
-    """Return the entries (point, place in the pool, length), and the pool."""
+    """Return a table as text: its entries (point, place in the pool, length), and the pool, which
+    contains the texts of all entries.
+    """
     pool = ""
     entries = []
     for point, text in sorted(table.items()):

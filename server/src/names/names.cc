@@ -69,7 +69,7 @@ std::string encoded(std::u32string_view text) {
   return out;
 }
 
-// Returns the value of the range that has the point, or 0.
+// Returns the value of the range that contains the point; 0 if there is none.
 int value_of(std::span<const Range> ranges, char32_t point) {
   const auto found = std::ranges::lower_bound(ranges, point, {}, &Range::last);
   return found != ranges.end() && found->first <= point ? found->value : 0;
@@ -119,7 +119,7 @@ std::u32string decomposed(std::u32string_view text) {
   return out;
 }
 
-// Returns the character that two of them compose, or 0.
+// Returns the character that NFC makes of these two; 0 if there is none.
 char32_t composite(char32_t first, char32_t second) {
   if (first >= kLeads && first < kLeads + kLeadCount && second >= kVowels &&
       second < kVowels + kVowelCount)
@@ -176,8 +176,8 @@ std::u32string mapped(std::u32string_view text, const Mapping& mapping) {
   return out;
 }
 
-// Returns the same text for texts that look the same. Invisible characters are left out, and
-// spaces, because their number is hard to see.
+// Returns the same text for texts that look the same. It has no invisible characters and no spaces,
+// because people hardly see how many spaces there are.
 std::u32string looks_of(std::u32string_view text) {
   std::u32string out = decomposed(mapped(decomposed(text), lookalikes()));
   std::erase_if(out, [](char32_t point) { return point == kSpace || is_forbidden(point); });
@@ -224,8 +224,8 @@ Result<std::string> plain_name(std::string_view text, std::string_view field) {
 bool confusable(std::string_view one, std::string_view other) {
   const std::u32string a = decomposed(decoded(one));
   const std::u32string b = decomposed(decoded(other));
-  // Case is folded before the comparison and also not: a capital I looks like a small l, but its
-  // small letter does not.
+  // Texts are compared as they are, and then without regard to case. Only the first comparison sees
+  // that a capital I looks like a small l, because a small i does not.
   return looks_of(a) == looks_of(b) ||
          looks_of(mapped(a, case_folds())) == looks_of(mapped(b, case_folds()));
 }

@@ -1,4 +1,4 @@
-// Tests names against ICU's results, by their hash, and against what an attacker would register.
+// Tests that NFC is that of ICU (by a hash), which names are refused, and which look the same.
 #include "names/names.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What names.cc needs of Unicode 15.0. generate.py writes unicode_data.cc.
+// The data of Unicode 15.0 that names.cc needs. generate.py writes unicode_data.cc.
 #pragma once
 
 #include <cstdint>
@@ -7,21 +7,21 @@
 
 namespace hyperflock::names {
 
-// Code points with the same value, in ascending order.
+// Adjacent code points with the same value. Lists of ranges are in ascending order.
 struct Range {
   char32_t first;
   char32_t last;
   std::uint8_t value;
 };
-// A canonical decomposition of one step into one or two code points. `composes`: NFC makes the two
-// one again.
+// The first step of a code point's canonical decomposition, into one or two code points.
+// `composes`: 1 if NFC makes the two one again.
 struct Step {
   char32_t point;
   char32_t first;
   char32_t second;  // 0: there is none
   std::uint8_t composes;
 };
-// What replaces a code point: `length` code points of a pool from `place` on.
+// Replaces `point` by the `length` code points of a pool that begin at index `place`.
 struct Entry {
   char32_t point;
   std::uint16_t place;
@@ -35,13 +35,13 @@ struct Mapping {
 // The characters that a name must not have.
 std::span<const Range> forbidden_ranges();
 std::span<const Range> combining_classes();
-// In ascending order of their points. Hangul syllables are not among them.
+// The decompositions, in ascending order of `point`. Hangul syllables have none here.
 std::span<const Step> decompositions();
-// What a character looks like (UTS 39), also in its compatible form.
+// Replacements that make texts equal if they look the same (UTS 39 and NFKD).
 Mapping lookalikes();
-// Full case folding. The values are decomposed.
+// Full case folding. The results are canonically decomposed (NFD).
 Mapping case_folds();
-// The SHA-256 over texts in NFC, for the test.
+// The SHA-256 of texts that ICU has brought into NFC. The test compares it with its own.
 std::string_view nfc_digest();
 
 }  // namespace hyperflock::names

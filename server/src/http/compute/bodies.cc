@@ -25,7 +25,7 @@ std::string one_of(const protocol::Value& in, const std::array<std::string_view,
   return text;
 }
 
-// Reads what a device says of itself, as an operator may see it.
+// Reads a device's description of itself. Characters that a name must not have become escapes.
 std::string shown_line(const protocol::Value& in) { return names::shown(in.as_text()); }
 
 std::string device_class(const protocol::Value& in) {

@@ -13,7 +13,7 @@ using protocol::Value;
 constexpr std::size_t kLongestName = 64;
 constexpr std::size_t kMostProjects = 64;
 
-// Notes the problem of a text that is not plain, else returns it.
+// Returns the text. If it was refused, notes the error and returns an empty text.
 std::string checked(const Value& in, const Result<std::string>& text) {
   if (text) return *text;
   in.note(text.error().code, text.error().message);
@@ -77,7 +77,7 @@ Result<EnrolmentQuery> parse_enrolment_query(std::string_view body) {
   if (body.empty()) return EnrolmentQuery{};
   return parse_body<EnrolmentQuery>(body, [](const Value& in, EnrolmentQuery& query) {
     const Value project = in.find("project");
-    // Older projects may have names that new ones must not have.
+    // Older projects may have names that new ones must not have, so this name is not checked.
     if (project.present()) {
       query.project = project.as_text(kLongestName);
       if (query.project->empty()) project.bad_field("the name of a project");
