@@ -58,8 +58,8 @@ class Text:
 
 @dataclass(frozen=True)
 class Names:
-    """A set of names. If C++ has no enumeration for it, ``wanted`` is not empty: it is the end of
-    the error message for a name outside the set.
+    """A set of names. In C++ it is an enumeration if ``wanted`` is empty. Otherwise it is a string,
+    and ``wanted`` is the end of the error message for a name outside the set.
     """
 
     name: str
@@ -206,7 +206,7 @@ class Schema:
         return None
 
     def outcomes(self, struct: Struct) -> dict[str, list[Field]]:
-        """Return the fields of each case of a struct that has cases, by the case.
+        """Return the fields of each case of a struct that has cases; the keys are the cases.
 
         A case is a value of the subject, or ``*`` for every other value. If only the presence of
         the subject decides, the cases are its name if it is present, and ``*`` if it is not.

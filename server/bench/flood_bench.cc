@@ -31,7 +31,8 @@ struct Options : ProgramOptions {
 constexpr int kWorkers = 32;
 constexpr std::chrono::milliseconds kPace{20};
 constexpr std::int64_t kSlowBytesPerS = 1'000;
-// The server waits 5 s for a hello and 3 s for the closing handshake, so 20 s are enough.
+// The time limit of a flood. The server ends a silent socket after at most 8 s: it waits 5 s for a
+// hello and 3 s for the closing handshake.
 constexpr std::chrono::seconds kFloodLimit{20};
 
 void append(std::vector<double>& to, std::vector<double> from) {

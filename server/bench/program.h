@@ -17,7 +17,7 @@ struct ProgramOptions {
 
 // Adds --server, --state and --out. `folder` names the folder that the program makes in --state.
 void add_options(CLI::App& app, ProgramOptions& options, const std::string& folder);
-// Empties this folder and sets `options.state` to it. Leaves everything else in --state.
+// Empties the folder `folder` in --state and sets `options.state` to it. Keeps everything else.
 void make_state(ProgramOptions& options, const std::string& folder);
 
 // Calls `run` and returns its exit status. If it throws, prints the error and returns 1.

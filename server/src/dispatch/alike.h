@@ -11,9 +11,9 @@
 namespace hyperflock::dispatch {
 
 // Returns the kind of a failure: two failures are alike if their kinds are equal. Errors of the
-// researcher's code are alike if the code, the exception's type and the last line of this code in
-// the traceback are equal; their messages may differ. Other failures are alike if cause and code
-// are equal.
+// researcher's code are alike if the error code, the exception's type and the last place in this
+// code that the traceback names (file and line) are equal; their messages may differ. Other
+// failures are alike if cause and error code are equal.
 std::string kind_of(const protocol::Failure& failure);
 
 // Counts failures by kind.

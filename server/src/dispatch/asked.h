@@ -21,7 +21,7 @@ namespace hyperflock::dispatch {
 // The most items of one batch for an owner (R46).
 inline constexpr std::size_t kMaxBatchItems = 1'000;
 inline constexpr std::size_t kMaxBatchBytes = std::size_t{512} << 10;
-// An owner is disconnected as a slow peer if its waiting items are larger than this.
+// An owner is disconnected as a slow peer if its waiting items have more bytes than this.
 inline constexpr std::size_t kMaxOwnerBacklogBytes = std::size_t{16} << 20;
 // The most calls of one attempt that wait for an owner. A further call is `rate_limited`.
 inline constexpr std::size_t kMaxWaitingCalls = 16;

@@ -30,8 +30,8 @@ struct CertificateFacts {
   std::int64_t not_after_s = 0;    // seconds since 1970
 };
 
-// Returns an origin's host as certificates name it: without scheme, port and an address's
-// brackets.
+// Returns the host of an origin without the scheme, the port and the brackets of an IPv6 address.
+// Certificates contain hosts in this form.
 std::string host_of(const std::string& origin);
 
 class Tls {

@@ -131,7 +131,7 @@ TEST(Absence, R62_AWebhookMayBeSetAndRemovedLater) {
   EXPECT_THAT(s.proposed(), Contains(kNone));
 }
 
-// After a restart no device is connected. Those that come back within the time were never away.
+// After a restart no device is connected. Only after kPatience is it noted that there is none.
 TEST(Absence, R62_IsCountedAnewAfterARestart) {
   Scenario s;
   s.worker("a").study(kWatched);

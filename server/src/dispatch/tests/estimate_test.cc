@@ -78,7 +78,7 @@ TEST(Estimate, R63_SpeculativeAttemptsAreNoMoreTrials) {
   EXPECT_EQ(estimate(work, 1, kNow).left_ms, 3 * kMinute);
 }
 
-// ---- what the dispatcher knows
+// ---- estimates from the state of a dispatcher
 
 TEST(Estimate, R63_TheServerLearnsFromResults) {
   Scenario s;
