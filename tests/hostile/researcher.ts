@@ -18,6 +18,7 @@ export interface Row {
   readonly short: boolean;
   /** The back end that the study asks for; null if it asks for no device. */
   readonly backend: string | null;
+  readonly trials: number;
 }
 
 /** The result of a study's only trial. */

@@ -18,8 +18,9 @@ from table import ATTEMPTS
 
 
 def outcome_of(study: Any) -> dict[str, Any]:
-    """Return how the study's only trial ended, as JSON values."""
-    (trial,) = list(study)
+    """Return how the study's trial ended, as JSON values: the first that failed, or the last."""
+    trials = list(study)
+    trial = next((one for one in trials if one.error is not None), trials[-1])
     error = trial.error
     return {
         "study": study.id,
@@ -36,7 +37,13 @@ def main() -> None:
     """Answer each line until standard input ends."""
     if "--list" in sys.argv:
         rows = [
-            {"name": row.name, "end": row.end, "short": row.short, "backend": row.backend}
+            {
+                "name": row.name,
+                "end": row.end,
+                "short": row.short,
+                "backend": row.backend,
+                "trials": row.trials,
+            }
             for row in ATTEMPTS
         ]
         print(json.dumps(rows))
@@ -51,6 +58,8 @@ def main() -> None:
         if "attempt" in job:
             space = {name: [value] for name, value in job["params"].items()}
             row = attempts[job["attempt"]]
+            if row.trials > 1:
+                space["turn"] = list(range(row.trials))
             study = client.grid(row.objective, space, name=row.name, backend=row.backend, **limit)
             answer = outcome_of(study)
         else:

@@ -13,6 +13,7 @@ import device
 import endless
 import floods
 import forgeries
+import learns
 import memory
 import network
 import runtime
@@ -49,6 +50,7 @@ class Attempt:
     end: str = DONE
     short: bool = False
     backend: str | None = None
+    trials: int = 1
 
     @property
     def name(self) -> str:
@@ -77,6 +79,9 @@ ATTEMPTS = (
     Attempt(storage.private_files),
     Attempt(storage.cookies),
     Attempt(storage.device_token),
+    Attempt(learns.surroundings, short=True),
+    Attempt(learns.clock),
+    Attempt(learns.goes_on, short=True, trials=3),
     Attempt(runtime.poison_python, RAISED, short=True),
     Attempt(runtime.poison_modules),
     Attempt(runtime.poison_javascript, VIOLATION),

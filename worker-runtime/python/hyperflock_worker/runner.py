@@ -8,6 +8,7 @@ no folder, module or path behind. ``failures`` turns an exception into an outcom
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import gc
 import importlib
@@ -34,7 +35,7 @@ from hyperflock._trial.random_state import seed_everything
 from hyperflock._trial.series import text_of
 from hyperflock._trial.trial import Saved, Trial
 
-from hyperflock_worker import bundles, compat, failures
+from hyperflock_worker import bundles, compat, failures, tasks
 from hyperflock_worker.bridge import find_host
 from hyperflock_worker.failures import AttemptError
 
@@ -83,6 +84,7 @@ def run_attempt(
     """
     found = _Running()
     more: dict[str, Any] = {}
+    _end_tasks()
     with contextlib.ExitStack() as stack:
         folder: Path | None = None
         stack.callback(artifacts.forget)
@@ -114,9 +116,21 @@ def run_attempt(
     with contextlib.suppress(OSError, ValueError):
         sys.stdout.flush()
         sys.stderr.flush()
+    _end_tasks()
     gc.collect()
     outcome["backend"] = devices.finish()
     return json.dumps(outcome, allow_nan=False)
+
+
+def _end_tasks() -> None:
+    """End the tasks that the attempt left on the browser's event loop, and watch for those of the
+    next one. In other places the loop belongs to the program.
+    """
+    if sys.platform != "emscripten":
+        return
+    loop = asyncio.get_event_loop()
+    tasks.watch(loop)
+    tasks.end_all(loop)
 
 
 def _run(

@@ -3,7 +3,7 @@
 // The thread's Content-Security-Policy is a second barrier. Runs on the python thread, once, before any code of a
 // trial.
 
-/** The names of the JavaScript language. */
+/** The names of the JavaScript language, without those that tell the time zone and the languages. */
 const LANGUAGE = [
   ..."Object Function Array Number parseFloat parseInt Infinity NaN undefined Boolean String Symbol".split(
     " ",
@@ -11,9 +11,7 @@ const LANGUAGE = [
   ..."Date Promise RegExp Error AggregateError EvalError RangeError ReferenceError SyntaxError".split(
     " ",
   ),
-  ..."TypeError URIError SuppressedError InternalError globalThis JSON Math Intl Temporal Iterator".split(
-    " ",
-  ),
+  ..."TypeError URIError SuppressedError InternalError globalThis JSON Math Iterator".split(" "),
   ..."ArrayBuffer SharedArrayBuffer Atomics DataView Uint8Array Int8Array Uint16Array".split(" "),
   ..."Int16Array Uint32Array Int32Array BigUint64Array BigInt64Array Uint8ClampedArray".split(" "),
   ..."Float16Array Float32Array Float64Array BigInt Map Set WeakMap WeakSet WeakRef".split(" "),
@@ -40,14 +38,14 @@ const PLATFORM = [
   ..."DecompressionStream ByteLengthQueuingStrategy CountQueuingStrategy Crypto CryptoKey".split(
     " ",
   ),
-  ..."SubtleCrypto Performance PerformanceEntry PerformanceMark PerformanceMeasure".split(" "),
+  ..."SubtleCrypto Performance".split(" "),
   ..."WorkerGlobalScope DedicatedWorkerGlobalScope WorkerLocation WorkerNavigator".split(" "),
   // These two constants cannot be deleted, but the functions that use them are removed.
   "TEMPORARY",
   "PERSISTENT",
 ];
 
-/** Properties of `navigator` that stay. They have no effects and do not distinguish two devices of one kind. */
+/** Properties of `navigator` that stay. They have no effects; surroundings.ts gives some of them fixed values. */
 const NAVIGATOR = [
   ..."userAgent appCodeName appName appVersion product platform language languages".split(" "),
   ..."onLine hardwareConcurrency".split(" "),

@@ -22,6 +22,8 @@ import {
 import { Output } from "./output.ts";
 import { PromisingBridge } from "./promising_bridge.ts";
 import type { PyodideApi } from "./pyodide_api.ts";
+import { hideDevice, type Surroundings } from "./surroundings.ts";
+import { type TimerScope, Timers } from "./timers.ts";
 
 declare const self: DedicatedWorkerGlobalScope;
 
@@ -48,6 +50,7 @@ let loading: Promise<Interpreter> | null = null;
 let bridge: Bridge | PromisingBridge | null = null;
 let interrupt = new InterruptBuffer(new Uint8Array(1));
 let heapBytes = 0;
+let timers: Timers | null = null;
 /** The reason why array-core cannot run here although the agent sent it; null if it runs. */
 let withoutArraycore: string | null = null;
 /** Whether array-core trapped. It serves no further attempt, and this Pyodide cannot load a second module. */
@@ -83,6 +86,8 @@ async function load(message: Extract<ToPython, { kind: "load" }>): Promise<Inter
   mark("begun");
   heapBytes = message.heapBytes;
   limitHeap(heapBytes);
+  // This is before Python starts, because its library asks for the time zone only once.
+  hideDevice(self as unknown as Surroundings, navigator);
   const assets = new Assets((loaded, total) => post({ kind: "loading", loaded, total }));
   const [core, ...packages] = message.pieces;
   // `import` fetches scripts. This code fetches the other files.
@@ -100,6 +105,7 @@ async function load(message: Extract<ToPython, { kind: "load" }>): Promise<Inter
     mark,
     prepare: (pyodide) => prepare(pyodide, message.memory),
   });
+  timers = new Timers(self as unknown as TimerScope);
   lockDown(self, navigator);
   Object.defineProperty(self, "console", { value: output.console(), writable: false });
   post({ kind: "loaded", timings });
@@ -137,6 +143,7 @@ async function run(
   const outcome = await outcomeOf(interpreter, { ...message, spec: offered(message.spec) });
   output.flush();
   printing = 0;
+  timers?.endAll();
   const runMs = performance.now() - startedAt;
   post({ kind: "outcome", attempt, outcome, runMs, isLast: hasArraycoreEnded });
 }
