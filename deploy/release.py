@@ -9,7 +9,9 @@
                                           wheel of it
     hyperflock-server-VERSION-image.tar.gz
                                           the inputs of `docker build` for the server's image
+    hyperflock-VERSION.cdx.json           what all of these carry, as CycloneDX
     SHA256SUMS                            for `sha256sum --check`
+    SHA256SUMS.minisig                    the signature of SHA256SUMS, if a key is given
 
 Built files come from ``build/``; the Dockerfile says which of them are in the image. The archives
 have the commit's time and no owner, so that the same commit gives the same source archive.
@@ -30,6 +32,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+DIGEST = re.compile(r"[a-z0-9][a-z0-9._/:-]*@sha256:[0-9a-f]{64}")
 COPY_FROM_BUILD = re.compile(r"^COPY --from=build /src/(\S+) (\S+)$", re.MULTILINE)
 
 
@@ -91,9 +94,12 @@ def image_dockerfile(dockerfile: str) -> tuple[str, list[str]]:
     return COPY_FROM_BUILD.sub(r"COPY \1 \2", final), products
 
 
-def image_context(root: Path, out: Path, version: str) -> None:
-    """Write an archive for `docker build -`: the Dockerfile, and what it copies."""
+def image_context(root: Path, out: Path, version: str, base: str) -> None:
+    """Write an archive for `docker build -`: the Dockerfile, and what it copies. The Dockerfile
+    names its base by its digest.
+    """
     dockerfile, products = image_dockerfile((root / "deploy/server.Dockerfile").read_text())
+    dockerfile = f"ARG BASE={base}\n{dockerfile}"
     texts = {"Dockerfile": dockerfile.encode()}
     time_s = int(git(root, "log", "-1", "--format=%ct"))
     write_gzip(
@@ -152,9 +158,34 @@ def wheels_of(folder: Path, version: str) -> list[Path]:
     return found + whole
 
 
-def release(root: Path, wheels: Path) -> Path:
+def check_base(base: str) -> None:
+    """Refuse a base of the image that is not named by its digest, because its tag can be moved."""
+    if DIGEST.fullmatch(base) is None:
+        raise ReleaseError(
+            "Name the image's base by its digest: --base debian@sha256:..., as `docker buildx "
+            "imagetools inspect debian:bookworm-slim` shows it."
+        )
+
+
+def sign(out: Path, key: Path) -> None:
+    """Sign the checksums, and so every file, by the operator's minisign key.
+
+    Raises
+    ------
+    ReleaseError
+        minisign is missing or refuses the key.
+    """
+    command = ["minisign", "-S", "-s", str(key), "-m", str(out / "SHA256SUMS")]
+    try:
+        subprocess.run(command, check=True)
+    except (OSError, subprocess.CalledProcessError) as error:
+        raise ReleaseError(f"The release is not signed: {error}") from None
+
+
+def release(root: Path, wheels: Path, base: str, key: Path | None = None) -> Path:
     """Make the release's folder anew and return it."""
     version = version_of(root)
+    check_base(base)
     check_tree(root)
     out = root / f"build/release-{version}"
     shutil.rmtree(out, ignore_errors=True)
@@ -162,8 +193,14 @@ def release(root: Path, wheels: Path) -> Path:
     for wheel in wheels_of(wheels, version):
         shutil.copy(wheel, out)
     source_archive(root, out, version)
-    image_context(root, out, version)
+    image_context(root, out, version, base)
+    bill = root / "build/sbom.cdx.json"
+    if not bill.exists():
+        raise ReleaseError(f"{bill} is not written.")
+    shutil.copy(bill, out / f"hyperflock-{version}.cdx.json")
     (out / "SHA256SUMS").write_text(checksums(out))
+    if key is not None:
+        sign(out, key)
     return out
 
 
@@ -171,18 +208,23 @@ def main() -> int:
     """Make the release of this tree and print its content."""
     parser = argparse.ArgumentParser(description="Make a release's files; publish nothing.")
     parser.add_argument("--wheels", type=Path, default=ROOT / "build/wheel")
+    parser.add_argument("--base", default="", help="the image's base, NAME@sha256:DIGEST")
+    parser.add_argument("--key", type=Path, help="the minisign key that signs the checksums")
     parser.add_argument("--check", action="store_true", help="only say whether the tree is ready")
     options = parser.parse_args()
     try:
         if options.check:
+            check_base(options.base)
             check_tree(ROOT)
             return 0
-        out = release(ROOT, options.wheels)
+        out = release(ROOT, options.wheels, options.base, options.key)
     except ReleaseError as error:
         print(f"run: {error}", file=sys.stderr)
         return 1
     for path in sorted(out.iterdir()):
         print(f"{path.stat().st_size:>12,}  {path.relative_to(ROOT)}")
+    if options.key is None:
+        print("The release is not signed; give a key of `minisign -G` by --key.")
     return 0
 
 

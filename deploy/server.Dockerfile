@@ -1,13 +1,16 @@
 # An image of the job server with its pages and the browser runtime. Build it from the repository's root:
 #   docker build -f deploy/server.Dockerfile -t hyperflock-server .
-FROM debian:bookworm-slim AS build
+#
+# BASE is Debian 12. A tag can be moved to another image, so a release names one by its digest (deploy/README.md).
+ARG BASE=debian:bookworm-slim
+FROM ${BASE} AS build
 WORKDIR /src
 COPY . .
 # Runs the same build as outside of a container. Brotli uses its best level, because an image is built once and
 # downloaded often.
 RUN BROTLI_QUALITY=11 ./run build
 
-FROM debian:bookworm-slim
+FROM ${BASE}
 RUN apt-get update \
  && apt-get install -y --no-install-recommends ca-certificates libssl3 libspdlog1.10 libfmt9 \
       libprometheus-cpp-core1.0 zlib1g \

@@ -83,7 +83,10 @@ step_npm() {
 }
 
 # Tests the structure of the compose file and of the Dockerfile, and the content of a release.
-step_deploy_test() { run_pytest deploy/tests; }
+step_deploy_test() {
+  apt_install minisign
+  run_pytest deploy/tests
+}
 
 # Builds this system's wheel with the server and everything that it serves, the pure wheel for all other systems, and
 # Chainer's wheel, which the package's extra `chainer` needs.

@@ -18,6 +18,8 @@ PRODUCTS = (
     "build/runtime/index.json",
 )
 WHOLE = "build/wheel/hyperflock-9.8.7-py3-none-manylinux_2_35_x86_64.whl"
+BILL = "build/sbom.cdx.json"
+BASE = f"debian@sha256:{'0123456789abcdef' * 4}"
 CHAINER = "build/wheel/chainer-7.8.1-py3-none-any.whl"
 
 
@@ -37,7 +39,7 @@ def tree(tmp_path: Path) -> Path:
     (tmp_path / "deploy/server.Dockerfile").write_text(dockerfile)
     (tmp_path / ".gitignore").write_text("/build/\n")
     wheels = [f"build/wheel/{name}-9.8.7-py3-none-any.whl" for name in ("hyperflock", "arraycore")]
-    for name in (*PRODUCTS, *wheels, WHOLE, CHAINER):
+    for name in (*PRODUCTS, *wheels, WHOLE, CHAINER, BILL):
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(name)
@@ -49,7 +51,7 @@ def tree(tmp_path: Path) -> Path:
 
 def made(tree: Path) -> Path:
     """Make a release and return its folder."""
-    return release.release(tree, tree / "build/wheel")
+    return release.release(tree, tree / "build/wheel", BASE)
 
 
 def test_a_release_has_its_files_and_their_checksums(tree: Path) -> None:
@@ -61,11 +63,12 @@ def test_a_release_has_its_files_and_their_checksums(tree: Path) -> None:
         "chainer-7.8.1-py3-none-any.whl",
         "hyperflock-9.8.7-py3-none-any.whl",
         "hyperflock-9.8.7-py3-none-manylinux_2_35_x86_64.whl",
+        "hyperflock-9.8.7.cdx.json",
         "hyperflock-9.8.7.tar.gz",
         "hyperflock-server-9.8.7-image.tar.gz",
     ]
     subprocess.run(["sha256sum", "--check", "--strict", "SHA256SUMS"], cwd=out, check=True)
-    assert (out / "SHA256SUMS").read_text().count("\n") == 6
+    assert (out / "SHA256SUMS").read_text().count("\n") == 7
 
 
 def test_the_source_archive_is_the_commit(tree: Path) -> None:
@@ -88,6 +91,7 @@ def test_the_image_context_has_what_its_dockerfile_copies(tree: Path) -> None:
     assert copied == ["build/release/bin/hyperflock-server", "build/web", "build/runtime"]
     assert set(copied) | set(PRODUCTS) <= set(entries)
     assert "--from" not in dockerfile
+    assert dockerfile.startswith(f"ARG BASE={BASE}\nFROM ${{BASE}}\n")
     assert dockerfile.count("FROM ") == 1
     assert entries[PRODUCTS[0]].mode == 0o755
     assert {entry.uname for entry in entries.values()} == {""}
@@ -112,13 +116,51 @@ def test_changes_that_are_not_committed_are_refused(tree: Path, name: str) -> No
 def test_changes_are_refused_before_anything_is_built(tree: Path) -> None:
     shutil.copy(DEPLOY / "release.py", tree / "deploy")
     commit(tree)
-    check = [sys.executable, "deploy/release.py", "--check"]
+    check = [sys.executable, "deploy/release.py", "--check", "--base", BASE]
     ready = subprocess.run(check, cwd=tree, capture_output=True, text=True, check=False)
     assert (ready.returncode, ready.stdout, ready.stderr) == (0, "", "")
     (tree / "new.txt").touch()
     refused = subprocess.run(check, cwd=tree, capture_output=True, text=True, check=False)
     assert refused.returncode == 1
     assert "new.txt" in refused.stderr
+
+
+@pytest.mark.parametrize(
+    "base", ["", "debian:bookworm-slim", "debian@sha256:0", f"{BASE}\nRUN id", f"{BASE}0"]
+)
+def test_a_base_without_its_digest_is_refused(tree: Path, base: str) -> None:
+    with pytest.raises(release.ReleaseError, match="by its digest"):
+        release.release(tree, tree / "build/wheel", base)
+    assert not (tree / "build/release-9.8.7").exists()
+
+
+def test_the_signature_covers_every_file(
+    tree: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    keys = tmp_path_factory.mktemp("keys")
+    public, secret = keys / "hyperflock.pub", keys / "hyperflock.key"
+    make = ["minisign", "-G", "-W", "-p", str(public), "-s", str(secret)]
+    subprocess.run(make, check=True, stdout=subprocess.DEVNULL)
+    out = release.release(tree, tree / "build/wheel", BASE, secret)
+    # This is the line of deploy/README.md.
+    line = "minisign -Vm SHA256SUMS -p hyperflock.pub && sha256sum --check --strict SHA256SUMS"
+    assert line in (DEPLOY / "README.md").read_text()
+    shutil.copy(public, out)
+
+    def verified() -> bool:
+        return subprocess.run(line, shell=True, cwd=out, capture_output=True).returncode == 0
+
+    assert verified()
+    wheel = out / Path(WHOLE).name
+    wheel.write_text("changed")
+    assert not verified()
+    (out / "SHA256SUMS").write_text(release.checksums(out))
+    assert not verified()
+
+
+def test_a_release_that_cannot_be_signed_fails(tree: Path) -> None:
+    with pytest.raises(release.ReleaseError, match="not signed"):
+        release.release(tree, tree / "build/wheel", BASE, tree / "no.key")
 
 
 def test_a_wheel_of_another_version_is_refused(tree: Path) -> None:
