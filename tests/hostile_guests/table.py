@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import connections
 import credentials
 import frames
+import names
 import other_tenants
 import reading
 import requests_
@@ -70,6 +71,11 @@ ATTEMPTS = (
     Attempt(frames.hello_twice, "unknown_type"),
     Attempt(frames.heartbeats_without_end, "ok"),
     Attempt(frames.sessions_of_one_device, "welcome closed"),
+    Attempt(names.hidden_characters, "bad_name", short=True),
+    Attempt(names.names_of_administrators, "name_confusable", short=True),
+    Attempt(names.one_name_in_two_forms, "name_taken"),
+    Attempt(names.hidden_engine, "ok"),
+    Attempt(names.read_the_first_token, "ok"),
     Attempt(other_tenants.read_studies, "unknown_study", short=True),
     Attempt(other_tenants.change_studies, "unknown_study"),
     Attempt(other_tenants.administer, "forbidden"),
