@@ -152,6 +152,35 @@ TEST_F(AdminAgainstAServer, APersonsWay) {
   EXPECT_THAT(list.output, HasSubstr("trials=4"));
 }
 
+TEST_F(AdminAgainstAServer, FreezesBarsAndSetsCeilings) {
+  EXPECT_EQ(json({"project", "freeze", "First project", "--reason", "too hot"}).at("frozen"), true);
+  EXPECT_THAT(run({"project", "list"}).output, HasSubstr("too hot"));
+  EXPECT_EQ(json({"project", "unfreeze", "First project"}).at("frozen"), false);
+  EXPECT_THAT(run({"project", "freeze", "Moon"}).error, HasSubstr("(unknown_project)"));
+
+  const std::string hash(64, 'a');
+  EXPECT_EQ(json({"bundle", "bar", hash, "--reason", "mines coins"}).at("barred"), true);
+  EXPECT_THAT(run({"bundle", "list"}).output, HasSubstr("mines coins"));
+  EXPECT_EQ(json({"bundle", "lift", hash}).at("barred"), false);
+  EXPECT_THAT(run({"bundle", "bar", "aaa"}).error, HasSubstr("(bad_field)"));
+
+  const auto set = json({"ceiling", "set", "--time-limit-s", "60", "--devices", "5"});
+  EXPECT_EQ(set.at("time_limit_ms"), 60'000);
+  const auto more =
+      json({"ceiling", "set", "--project", "First project", "--bytes", "9", "--approval", "yes"});
+  EXPECT_EQ(more.at("approval"), true);
+  EXPECT_FALSE(more.contains("devices"));
+  EXPECT_THAT(run({"ceiling", "list"}).output, HasSubstr("60000"));
+  EXPECT_THAT(run({"ceiling", "set", "--researcher", "nobody", "--devices", "1"}).error,
+              HasSubstr("(bad_field)"));
+  EXPECT_FALSE(json({"ceiling", "remove"}).contains("devices"));
+
+  EXPECT_EQ(json({"approval", "list"}).at("studies").size(), 0U);
+  EXPECT_THAT(run({"approval", "give", "7"}).error, HasSubstr("(unknown_study)"));
+  EXPECT_THAT(run({"approval", "refuse", "7", "--reason", "no"}).error,
+              HasSubstr("(unknown_study)"));
+}
+
 TEST_F(AdminAgainstAServer, CodesDevicesAndTheLog) {
   const auto code = json({"enrol", "create", "--max-uses", "2", "--label", "poster"});
   EXPECT_THAT(code.at("join_url").get<std::string>(), HasSubstr("/join#hfe_"));

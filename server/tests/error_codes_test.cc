@@ -101,6 +101,13 @@ std::string study_in(const std::string& space) {
   return code_of(server.rest("POST", "/api/studies", spec));
 }
 
+// Returns the code of the answer to a submission.
+std::string submitted_to(const TestServer& server) {
+  const std::string bundle = "a bundle";
+  return code_of(server.rest("POST", "/api/studies",
+                             TestServer::spec(1, "k", server.upload(bundle), bundle.size())));
+}
+
 // Returns the code of the answer to a study with this webhook.
 std::string hooked(const std::string& url, const std::function<void(ServeConfig&)>& adjust = {}) {
   const TestServer server(adjust);
@@ -595,6 +602,48 @@ const std::map<std::string, Provoke>& provocations() {
        [] {
          return told_after(R"({"quota":{"bytes":1}})", "PUT", "/api/blobs/" + std::string(64, '0'));
        }},
+      {"project_frozen",
+       [] {
+         const TestServer server;
+         server.rest_as(server.secrets().admin_token, "POST", "/api/projects/1/freeze");
+         return submitted_to(server);
+       }},
+      {"bundle_barred",
+       [] {
+         const TestServer server;
+         server.rest_as(server.secrets().admin_token, "POST",
+                        "/api/barred/" + blobs::sha256_hex("a bundle"));
+         return submitted_to(server);
+       }},
+      {"owner_suspended",
+       [] {
+         const TestServer server;
+         const std::string study = std::to_string(server.submit(1));
+         const std::string& admin = server.secrets().admin_token;
+         server.rest_as(admin, "POST", "/api/researchers/2", R"({"state":"suspended"})");
+         return code_of(server.rest_as(admin, "POST", "/api/studies/" + study + "/replay"));
+       }},
+      {"ceiling_exceeded",
+       [] {
+         const TestServer server;
+         server.rest_as(server.secrets().admin_token, "POST", "/api/ceilings",
+                        R"({"scope":"server","data_bytes":1})");
+         return submitted_to(server);
+       }},
+      {"not_waiting",
+       [] {
+         const TestServer server;
+         const std::string study = std::to_string(server.submit(1));
+         return code_of(server.rest_as(server.secrets().admin_token, "POST",
+                                       "/api/studies/" + study + "/approve"));
+       }},
+      {"unknown_salt",
+       [] {
+         const std::string hash(64, '0');
+         return answered("POST", "/api/blobs/" + hash + "/proof",
+                         R"({"salt":")" + hash + R"(","proof":")" + hash + R"("})");
+       }},
+      {"unknown_project", [] { return by_admin("POST", "/api/projects/99/freeze", "{}"); }},
       {"unknown_token", [] { return answered("POST", "/api/tokens/99/revoke"); }},
       {"unknown_enrolment", [] { return answered("POST", "/api/enrolment/99/revoke"); }},
       {"unknown_researcher", [] { return by_admin("POST", "/api/researchers/99", "{}"); }},

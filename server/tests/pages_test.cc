@@ -37,6 +37,9 @@ const std::map<std::string, std::string> kLists{
     {"/api/researchers", "researchers"},
     {"/api/device-reports", "reports"},
     {"/api/audit", "entries"},
+    {"/api/barred", "barred"},
+    {"/api/ceilings", "ceilings"},
+    {"/api/approvals", "studies"},
 };
 
 // The routes that answer with one thing, without JSON, or with lines (which are paged, too).
@@ -138,6 +141,13 @@ TEST_F(Pages, ListsOfTheServer) {
                               R"(","report":{"class":"phone","engine":"e","checks":[]}})");
     EXPECT_EQ(sent.status, 201) << sent.body;
   }
+  const auto change = [this](const std::string& target, const std::string& body) {
+    EXPECT_EQ(server_.rest_as(server_.secrets().admin_token, "POST", target, body).status, 200);
+  };
+  for (const char digit : {'a', 'b'}) change("/api/barred/" + std::string(64, digit), "{}");
+  change("/api/ceilings", R"({"scope":"project","name":"Birds","devices":3})");
+  change("/api/ceilings", R"({"scope":"server","approval":true})");
+  for (int i = 3; i < 6; ++i) server_.submit(1, "k" + std::to_string(i));
   for (const auto& [pattern, key] : kLists) {
     if (pattern.find("{}") == std::string::npos) check(pattern, key);
   }

@@ -88,7 +88,9 @@ TEST_F(StorageTroubleTest, ReadOnlyWhileTheStateCannotBeReadAgain) {
   const std::string sha256 = server_->upload("b");
   storage_->script({storage::FailBefore{}});
   storage_->fail_reads(3);
-  const auto refused = server_->rest("POST", "/api/studies", TestServer::spec(1, "k", sha256, 1));
+  // A request that changes the state without reading it before.
+  const auto refused = server_->rest_as(server_->secrets().admin_token, "POST", "/api/projects",
+                                        R"({"project":"Birds"})");
   EXPECT_EQ(refused.status, 503) << refused.body;
   EXPECT_EQ(ready_status(), 503);
   ASSERT_TRUE(becomes_ready());

@@ -170,7 +170,9 @@ TEST_F(WatchTest, SeventeenWatchesAreTooMany) {
 TEST_F(WatchTest, AResearcherSeesNoStudyOfSomebodyElse) {
   const std::string bundle = "b";
   const std::string sha256 = server_.upload(bundle);
-  const auto made = server_.rest_as(server_.secrets().admin_token, "POST", "/api/studies",
+  const std::string& admin = server_.secrets().admin_token;
+  server_.rest_as(admin, "PUT", "/api/blobs/" + sha256, bundle);
+  const auto made = server_.rest_as(admin, "POST", "/api/studies",
                                     TestServer::spec(1, "k", sha256, bundle.size()));
   const std::int64_t study = std::stoll(json_at(made.body, "study"));
   EXPECT_EQ(server_.rest("GET", "/api/studies/" + std::to_string(study)).status, 404);

@@ -12,6 +12,7 @@ import names
 import other_tenants
 import reading
 import requests_
+import stopped
 from ground import Ground
 
 
@@ -97,4 +98,14 @@ ATTEMPTS = (
     Attempt(requests_.studies_over_quota, "quota_exceeded"),
     Attempt(requests_.bytes_over_quota, "quota_exceeded"),
     Attempt(requests_.study_of_too_many_points, "space_too_large"),
+    Attempt(stopped.name_blobs_of_others, "unknown_blob", short=True),
+    Attempt(stopped.probe_for_blobs, "404 unknown_blob"),
+    Attempt(stopped.guess_proofs, "unknown_blob unknown_salt"),
+    Attempt(stopped.let_the_server_hash_without_end, "unknown_blob rate_limited"),
+    Attempt(stopped.go_on_after_suspension, "operator_stopped wait suspended", short=True),
+    Attempt(stopped.go_on_in_a_frozen_project, "project_frozen forbidden ok wait"),
+    Attempt(stopped.rename_a_barred_bundle, "operator_stopped bundle_barred forbidden"),
+    Attempt(stopped.exceed_ceilings, "ceiling_exceeded wait"),
+    Attempt(stopped.go_round_an_approval, "ok forbidden wait"),
+    Attempt(stopped.lift_own_limits, "forbidden"),
 )  # fmt: skip

@@ -23,7 +23,7 @@ from typing import Any
 
 import msgspec
 from fake_asked import DEVICE, AskedStudy
-from fakes import list_pages
+from fakes import blobs, list_pages
 from fakes.answers import (
     Answer,
     attempt_of,
@@ -88,7 +88,9 @@ class FakeConsole:
 
     def __init__(self) -> None:
         self.lock = threading.RLock()
+        # The uploaded bytes by hash, and the hashes of those that only somebody else uploaded.
         self.blobs: dict[str, bytes] = {}
+        self.of_others: set[str] = set()
         self.specs: dict[int, _protocol.StudySpec] = {}
         self.by_key: dict[str, int] = {}
         self.finished: dict[int, list[dict[str, Any]]] = {}
@@ -96,6 +98,7 @@ class FakeConsole:
         self.begun: dict[int, set[int]] = {}
         self.cancelled: set[int] = set()
         self.paused: set[int] = set()
+        self.held: dict[int, dict[str, str]] = {}
         self.priorities: dict[int, int] = {}
         self.earlier_specs: dict[int, list[_protocol.StudySpec]] = {}
         self.estimates: dict[int, dict[str, Any]] = {}
@@ -268,6 +271,7 @@ class FakeConsole:
                 "project": "First project",
                 "state": state,
                 **({"paused": True} if study in self.paused else {}),
+                **({"held": self.held[study]} if study in self.held else {}),
                 **(
                     {"priority": rank}
                     if (rank := self.priorities.get(study, spec.priority))
@@ -336,14 +340,8 @@ class FakeConsole:
                     "join_origin": self.url,
                 }
                 return json_answer(200, me)
-            case "HEAD", ["api", "blobs", sha256]:
-                return Answer(200 if sha256 in self.blobs else 404, kind="application/json")
-            case "PUT", ["api", "blobs", sha256]:
-                if hashlib.sha256(body).hexdigest() != sha256:
-                    return refusal(422, "hash_mismatch", "the bytes have another hash")
-                known = sha256 in self.blobs
-                self.blobs[sha256] = body
-                return json_answer(200 if known else 201, {"sha256": sha256})
+            case _, ["api", "blobs", sha256, *rest]:
+                return blobs.answer(self, method, sha256, rest, body)
             case "POST", ["api", "studies"]:
                 return self._submit(body)
             case "GET", ["api", "studies"]:

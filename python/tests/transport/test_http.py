@@ -4,6 +4,7 @@ refusal.
 
 from __future__ import annotations
 
+import hashlib
 import os
 import socket
 import subprocess
@@ -16,6 +17,7 @@ import numpy as np
 import pytest
 from fake_console import FakeConsole
 from hyperflock import Client, Deleted
+from hyperflock._base.errors import server_error
 from hyperflock._transport import background_loop as _loop
 from hyperflock._transport import http as _http
 from objectives import objective
@@ -27,12 +29,59 @@ def test_large_upload_arrives_whole_after_a_fault_with_a_bar(
 ) -> None:
     path = tmp_path / "large.bin"
     path.write_bytes(np.random.default_rng(0).bytes(5 << 20))
-    # The requests are HEAD and PUT of the code, and HEAD of the file. Then its PUT fails twice.
-    server.faults = [0, 0, 0, 503, 502]
+    # The requests are a salt and the PUT of the code, and a salt and a proof for the file. Then its
+    # PUT fails twice.
+    server.faults = [0, 0, 0, 0, 503, 502]
     study = client.grid(objective, {"x": [1]}, {"large": path}, progress=True)
     (ref,) = server.specs[study.id].data
     assert server.blobs[ref.sha256] == path.read_bytes()
     assert "sending 'large'" in capsys.readouterr().err
+
+
+def test_bytes_of_somebody_else_are_proved_and_not_sent(
+    client: Client, server: FakeConsole, tmp_path: Path
+) -> None:
+    path = tmp_path / "large.bin"
+    path.write_bytes(np.random.default_rng(0).bytes(1 << 20))
+    sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+    server.blobs[sha256] = path.read_bytes()
+    server.of_others.add(sha256)
+    client.grid(objective, {"x": [1]}, {"large": path})
+    assert f"POST /api/blobs/{sha256}/proof" in server.requests
+    assert f"PUT /api/blobs/{sha256}" not in server.requests
+    assert sha256 not in server.of_others
+    client.grid(objective, {"x": [2]}, {"large": path})
+    assert server.requests.count(f"POST /api/blobs/{sha256}/proof") == 1
+
+
+def test_bytes_that_the_server_has_otherwise_are_sent(
+    client: Client, server: FakeConsole, tmp_path: Path
+) -> None:
+    path = tmp_path / "large.bin"
+    path.write_bytes(b"a" * (1 << 20))
+    sha256 = hashlib.sha256(path.read_bytes()).hexdigest()
+    server.blobs[sha256] = b"damaged"
+    server.of_others.add(sha256)
+    client.grid(objective, {"x": [1]}, {"large": path})
+    assert f"PUT /api/blobs/{sha256}" in server.requests
+
+
+def test_a_server_without_proofs_is_asked_whether_it_has_the_bytes(
+    client: Client, server: FakeConsole, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client.grid(objective, {"x": [1]})
+    real = _http.Http.post
+
+    async def post(self: _http.Http, where: str, body: Any) -> Any:
+        if where.startswith("/api/blobs/"):
+            raise server_error("not_found", "there is no such page", None)
+        return await real(self, where, body)
+
+    monkeypatch.setattr(_http.Http, "post", post)
+    client.grid(objective, {"x": [2]})
+    (sha256,) = server.blobs
+    assert f"HEAD /api/blobs/{sha256}" in server.requests
+    assert server.requests.count(f"PUT /api/blobs/{sha256}") == 1
 
 
 def test_file_that_changes_while_it_is_sent_is_refused(
@@ -40,13 +89,13 @@ def test_file_that_changes_while_it_is_sent_is_refused(
 ) -> None:
     path = tmp_path / "moving.bin"
     path.write_bytes(b"before")
-    real = _http.Http.exists
+    real = _http.Http.post
 
-    async def exists(self: _http.Http, where: str) -> bool:
+    async def post(self: _http.Http, where: str, body: Any) -> Any:
         path.write_bytes(b"after!")
-        return await real(self, where)
+        return await real(self, where, body)
 
-    monkeypatch.setattr(_http.Http, "exists", exists)
+    monkeypatch.setattr(_http.Http, "post", post)
     with pytest.raises(hyperflock.ServerError) as caught:
         client.grid(objective, {"x": [1]}, {"moving": path})
     assert caught.value.code == "hash_mismatch"

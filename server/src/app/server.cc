@@ -308,6 +308,7 @@ class RunningServer final : public Server {
                                .reports = *reports_,
                                .identities = identities_,
                                .admission = admission_,
+                               .possession = possession_,
                                .metrics = metrics_,
                                .files = files,
                                .runtimes = versions_of_runtimes(),
@@ -448,6 +449,7 @@ class RunningServer final : public Server {
   http::StaticFiles console_files_;
   auth::IdentityCache identities_;
   http::Admission admission_;
+  http::Possession possession_;
   std::unique_ptr<net::Tls> tls_;
   net::Connections connections_;
   std::unique_ptr<http::Site> compute_site_;

@@ -69,6 +69,7 @@ struct IdentityCache::Follower {
     storage::Principal one = create.principal;
     one.id = outcome.id;
     one.created_at = now;
+    note_state(one);
     cache.put(std::move(one));
     cache.put(storage::Token{outcome.token, outcome.id, create.token_hash, now,
                              create.token_expires_at, 0});
@@ -77,6 +78,7 @@ struct IdentityCache::Follower {
     auto one = copy_by_id(cache.principals_, update.id);
     if (!one) return;
     if (update.state) one->state = *update.state;
+    note_state(*one);
     if (update.quota) one->quota = *update.quota;
     if (update.projects) one->projects = *update.projects;
     std::ranges::sort(one->projects);
@@ -94,6 +96,41 @@ struct IdentityCache::Follower {
   }
   void operator()(const storage::CreateProject& create) const {
     cache.put(storage::Project{outcome.id, create.name, now});
+  }
+  void operator()(const storage::FreezeProject& freeze) const {
+    const auto id = cache.project_ids_.find(freeze.name);
+    if (id == cache.project_ids_.end()) return;
+    storage::Project& project = cache.projects_.at(id->second);
+    project.frozen_at = freeze.frozen ? now : 0;
+    project.reason = freeze.frozen ? freeze.reason : "";
+    if (freeze.frozen) {
+      cache.rules_.projects.insert_or_assign(freeze.name, freeze.reason);
+    } else {
+      cache.rules_.projects.erase(freeze.name);
+    }
+  }
+  void operator()(const storage::BarBlob& bar) const {
+    std::erase_if(cache.barred_, [&](const auto& one) { return one.sha256 == bar.sha256; });
+    if (bar.barred) {
+      cache.barred_.push_back({bar.sha256, bar.reason, bar.by, now});
+      std::ranges::sort(cache.barred_, {}, &storage::BarredBlob::sha256);
+      cache.rules_.blobs.insert_or_assign(bar.sha256, bar.reason);
+    } else {
+      cache.rules_.blobs.erase(bar.sha256);
+    }
+  }
+  void operator()(const storage::SetCeiling& set) const {
+    if (set.scope == storage::CeilingScope::server) {
+      cache.rules_.server = set.ceiling;
+      return;
+    }
+    auto& all = set.scope == storage::CeilingScope::project ? cache.rules_.of_projects
+                                                            : cache.rules_.of_researchers;
+    if (set.ceiling.empty()) {
+      all.erase(set.name);
+    } else {
+      all.insert_or_assign(set.name, set.ceiling);
+    }
   }
   void operator()(const storage::CreateEnrolment& create) const {
     storage::Enrolment code = create.enrolment;
@@ -118,6 +155,15 @@ struct IdentityCache::Follower {
   void operator()(const storage::EraseDevice& erase) const { cache.remove_device(erase.device); }
   template <typename Other>
   void operator()(const Other&) const {}
+
+ private:
+  void note_state(const storage::Principal& one) const {
+    if (one.state == storage::PrincipalState::active) {
+      cache.rules_.owners.erase(one.name);
+    } else {
+      cache.rules_.owners.insert(one.name);
+    }
+  }
 };
 
 IdentityCache::IdentityCache(storage::WallClock clock) : clock_(std::move(clock)) {}
@@ -149,6 +195,8 @@ void IdentityCache::load(const storage::Identities& stored) {
   for (const storage::Project& one : stored.projects) put(one);
   for (const storage::Enrolment& one : stored.enrolments) put(one);
   for (const storage::Device& one : stored.devices) put(one);
+  barred_ = stored.barred;
+  rules_ = stored.rules;
   swept_at_ = clock_();
 }
 
@@ -394,6 +442,33 @@ bool IdentityCache::may_use(const storage::Principal& principal, std::string_vie
 bool IdentityCache::has_project(const std::string& project) const {
   const std::shared_lock lock(mutex_);
   return project_ids_.contains(project);
+}
+
+storage::Rules IdentityCache::rules() const {
+  const std::shared_lock lock(mutex_);
+  return rules_;
+}
+
+std::vector<storage::BarredBlob> IdentityCache::barred() const {
+  const std::shared_lock lock(mutex_);
+  return barred_;
+}
+
+storage::Stop IdentityCache::stop_of(const std::string& owner, const std::string& project,
+                                     const protocol::StudySpec& spec) const {
+  const std::shared_lock lock(mutex_);
+  return storage::stop_of(rules_, owner, project, spec);
+}
+
+bool IdentityCache::is_barred(const std::string& sha256) const {
+  const std::shared_lock lock(mutex_);
+  return rules_.blobs.contains(sha256);
+}
+
+storage::StudyCeiling IdentityCache::ceiling_of(const std::string& owner,
+                                                const std::string& project) const {
+  const std::shared_lock lock(mutex_);
+  return storage::ceiling_of(rules_, owner, project);
 }
 
 std::vector<std::int64_t> IdentityCache::take_expired() {

@@ -92,6 +92,15 @@ class IdentityCache {
   static bool may_use(const storage::Principal& principal, std::string_view project);
   bool has_project(const std::string& project) const;
 
+  // Returns what administrators have set to stop misuse (R67, R68).
+  storage::Rules rules() const;
+  std::vector<storage::BarredBlob> barred() const;  // sorted by SHA-256
+  // Returns why nothing of a study may run, if it is so.
+  storage::Stop stop_of(const std::string& owner, const std::string& project,
+                        const protocol::StudySpec& spec) const;
+  bool is_barred(const std::string& sha256) const;
+  storage::StudyCeiling ceiling_of(const std::string& owner, const std::string& project) const;
+
   // Returns tokens that have expired since the last call, so that their connections are closed.
   std::vector<std::int64_t> take_expired();
 
@@ -132,6 +141,8 @@ class IdentityCache {
   SecretRows<storage::Token> tokens_;
   std::map<std::int64_t, storage::Project> projects_;
   SecretRows<storage::Enrolment> codes_;
+  std::vector<storage::BarredBlob> barred_;
+  storage::Rules rules_;
   std::unordered_map<std::string, storage::Device> devices_;  // by id, revoked ones too
   // What the rows above add up to, so that no request walks through all of them.
   std::map<std::int64_t, std::set<std::int64_t>> tokens_of_;           // by person

@@ -6,17 +6,17 @@
 
 namespace hyperflock::auth {
 
-bool RateLimiter::allow(std::string_view key, Instant now) {
+bool RateLimiter::allow(std::string_view key, Instant now, double tokens) {
   Bucket& bucket = find(key, now);
   bucket.tokens = tokens_at(bucket, now);
   bucket.filled = std::max(bucket.filled, now);
-  if (bucket.tokens < 1) return false;
-  bucket.tokens -= 1;
+  if (bucket.tokens < tokens) return false;
+  bucket.tokens -= tokens;
   return true;
 }
 
-Millis RateLimiter::wait_ms(std::string_view key, Instant now) {
-  const double missing = 1 - tokens_at(find(key, now), now);
+Millis RateLimiter::wait_ms(std::string_view key, Instant now, double tokens) {
+  const double missing = tokens - tokens_at(find(key, now), now);
   return missing <= 0 ? 0 : static_cast<Millis>(std::ceil(missing / limit_.per_second * 1'000.0));
 }
 

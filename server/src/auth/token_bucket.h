@@ -26,10 +26,10 @@ class RateLimiter {
  public:
   explicit RateLimiter(RateLimit limit) : limit_(limit) {}
 
-  // Takes one token from the key's bucket. Returns false if the bucket is empty.
-  bool allow(std::string_view key, Instant now);
+  // Takes tokens from the key's bucket. Returns false, and takes none, if it has fewer.
+  bool allow(std::string_view key, Instant now, double tokens = 1);
   // Returns the time until allow() succeeds; 0 if it would succeed now.
-  Millis wait_ms(std::string_view key, Instant now);
+  Millis wait_ms(std::string_view key, Instant now, double tokens = 1);
 
   std::size_t keys() const { return buckets_.size(); }
 

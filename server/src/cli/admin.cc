@@ -33,7 +33,8 @@ const std::map<std::string, Listing>& listings() {
   static const std::map<std::string, Listing> all{
       {"token",
        {"/api/tokens", "tokens", {"token", "name", "created_at", "expires_at", "revoked_at"}}},
-      {"project", {"/api/projects", "projects", {"id", "project", "devices", "researchers"}}},
+      {"project",
+       {"/api/projects", "projects", {"id", "project", "devices", "researchers", "frozen"}}},
       {"enrol",
        {"/api/enrolment",
         "enrolments",
@@ -42,6 +43,15 @@ const std::map<std::string, Listing>& listings() {
        {"/api/researchers",
         "researchers",
         {"researcher", "name", "role", "state", "projects", "quota", "note"}}},
+      {"bundle", {"/api/barred", "barred", {"sha256", "reason", "barred_by", "barred_at"}}},
+      {"ceiling",
+       {"/api/ceilings",
+        "ceilings",
+        {"scope", "name", "time_limit_ms", "devices", "data_bytes", "approval"}}},
+      {"approval",
+       {"/api/approvals",
+        "studies",
+        {"study", "name", "owner", "project", "total", "entry", "created_at"}}},
       {"audit", {"/api/audit", "entries", {"id", "at", "actor", "action", "object", "address"}}},
   };
   return all;
@@ -170,16 +180,16 @@ class Conversation {
 
   // Returns the id of the person whom the command names.
   Result<std::string> person() {
-    TRY(const auto listed, whole_list("/api/researchers", "researchers"));
-    TRY(const auto json, protocol::parse_object(listed));
-    const auto rows = json.find("researchers");
-    if (rows != json.end() && rows->is_array()) {
-      for (const Json& row : *rows) {
-        if (row.value("name", "") == command_.name)
-          return std::to_string(row.value("researcher", std::int64_t{0}));
-      }
-    }
+    TRY(const auto id, find("/api/researchers", "researchers", "name", "researcher"));
+    if (!id.empty()) return id;
     return Error{"unknown_researcher", "Nobody has this name; see `researcher list`."};
+  }
+
+  // Returns the id of the project that the command names.
+  Result<std::string> project() {
+    TRY(const auto id, find("/api/projects", "projects", "project", "id"));
+    if (!id.empty()) return id;
+    return Error{"unknown_project", "No project has this name; see `project list`."};
   }
 
  private:
@@ -188,6 +198,21 @@ class Conversation {
     const auto rows = page.find(key);
     return more != page.end() && more->is_boolean() && more->get<bool>() && rows != page.end() &&
            rows->is_array();
+  }
+
+  // Returns the id of the row with the command's name in a list; empty if there is none.
+  Result<std::string> find(const std::string& path, const std::string& list,
+                           const std::string& name, const std::string& id) {
+    TRY(const auto listed, whole_list(path, list));
+    TRY(const auto json, protocol::parse_object(listed));
+    const auto rows = json.find(list);
+    if (rows != json.end() && rows->is_array()) {
+      for (const Json& row : *rows) {
+        if (row.value(name, "") == command_.name)
+          return std::to_string(row.value(id, std::int64_t{0}));
+      }
+    }
+    return std::string();
   }
 
   Result<std::string> ask_for(const std::string& method, const std::string& path,
@@ -291,6 +316,45 @@ Result<std::string> answer_token(const AdminCommand& command, Conversation& serv
   return server.post("/api/tokens", out);
 }
 
+std::string reason_body(const AdminCommand& command) {
+  std::string out;
+  ObjectWriter body(out);
+  if (!command.reason.empty()) body.text("reason", command.reason);
+  body.end();
+  return out;
+}
+
+std::string ceiling_body(const AdminCommand& command) {
+  std::string out;
+  ObjectWriter body(out);
+  const bool of_project = !command.project.empty();
+  const bool of_researcher = !command.researcher.empty();
+  body.text("scope", of_project ? "project" : of_researcher ? "researcher" : "server");
+  if (of_project) body.text("name", command.project);
+  if (of_researcher) body.text("name", command.researcher);
+  if (command.verb == "remove") {
+    for (const char* key : {"time_limit_ms", "devices", "data_bytes", "approval"})
+      body.raw(key, "null");
+  }
+  if (command.time_limit_s)
+    body.integer("time_limit_ms", static_cast<std::int64_t>(*command.time_limit_s * 1'000));
+  if (command.devices) body.integer("devices", *command.devices);
+  if (command.bytes) body.integer("data_bytes", *command.bytes);
+  if (!command.approval.empty()) body.boolean("approval", command.approval == "yes");
+  body.end();
+  return out;
+}
+
+Result<std::string> answer_project(const AdminCommand& command, Conversation& server) {
+  if (command.verb != "create") {
+    TRY(const auto id, server.project());
+    return server.post("/api/projects/" + id + "/" + command.verb, reason_body(command));
+  }
+  std::string body;
+  ObjectWriter(body).text("project", command.name).end();
+  return server.post("/api/projects", body);
+}
+
 // Reads page after page, so that no answer has to hold the whole log.
 Result<std::string> export_audit(const AdminCommand& command, Conversation& server) {
   std::string all;
@@ -324,9 +388,16 @@ Result<std::string> answer_of(const AdminCommand& command, Conversation& server)
     return command.verb == "create" ? server.post("/api/enrolment", code_body(command))
                                     : server.post("/api/enrolment/" + id + "/revoke");
   }
-  std::string body;
-  ObjectWriter(body).text("project", command.name).end();
-  return server.post("/api/projects", body);
+  if (command.group == "bundle") {
+    return server.post("/api/barred/" + command.name + (command.verb == "lift" ? "/lift" : ""),
+                       reason_body(command));
+  }
+  if (command.group == "ceiling") return server.post("/api/ceilings", ceiling_body(command));
+  if (command.group == "approval") {
+    return server.post("/api/studies/" + id + (command.verb == "give" ? "/approve" : "/refuse"),
+                       reason_body(command));
+  }
+  return answer_project(command, server);
 }
 
 Result<std::string> answer(const AdminCommand& command, const Asker& asker) {

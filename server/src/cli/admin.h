@@ -43,6 +43,11 @@ struct AdminCommand {
   double expires_hours = 0;  // 0: never
   double grace_hours = 24;
   std::int64_t max_uses = 0;
+  std::string reason;      // of a stop or a refusal
+  std::string researcher;  // whose ceiling
+  std::optional<double> time_limit_s;
+  std::optional<std::int64_t> devices;
+  std::string approval;  // yes or no; empty: it stays
   std::int64_t after = 0;
   std::int64_t limit = 100;
 };

@@ -53,6 +53,17 @@ class Flags {
   void name(CLI::App& verb, const std::string& about) {
     verb.add_option("NAME", command_.name, about)->required();
   }
+  void reason(CLI::App& verb) {
+    verb.add_option("--reason", command_.reason, "why, for the researchers");
+  }
+  void sha256(CLI::App& verb) {
+    verb.add_option("SHA256", command_.name, "64 hex digits, as the study's row shows them")
+        ->required();
+  }
+  void scope(CLI::App& verb) {
+    CLI::Option* one = verb.add_option("--researcher", command_.researcher, "whose");
+    verb.add_option("--project", command_.project, "of which project")->excludes(one);
+  }
   static void hours(CLI::App& verb, const std::string& flag, double& to, const std::string& about) {
     verb.add_option(flag, to, about)->check(CLI::Range(0.0, 87'600.0));
   }
@@ -103,9 +114,43 @@ void add_admin_commands(CLI::App& app, AdminCommand& command) {
   flags.credentials(recover,
                     "file that `serve --credentials-file` wrote; it keeps the new token too");
 
-  flags.group("project", "projects: list, create");
+  flags.group("project", "projects: list, create, freeze, unfreeze");
   flags.verb("list", "all projects");
   flags.name(flags.verb("create", "a project that devices can join"), "as volunteers read it");
+  CLI::App& freeze = flags.verb("freeze", "ends what runs in a project, and starts nothing there");
+  flags.name(freeze, "which");
+  flags.reason(freeze);
+  flags.name(flags.verb("unfreeze", "lets the project go on"), "which");
+
+  flags.group("bundle", "code and data that nobody may run: list, bar, lift");
+  flags.verb("list", "what is barred, and why");
+  CLI::App& bar = flags.verb("bar", "ends what runs of it, and refuses new studies of it");
+  flags.sha256(bar);
+  flags.reason(bar);
+  flags.sha256(flags.verb("lift", "lets its studies go on"));
+
+  flags.group("ceiling", "limits that no study may exceed: list, set, remove");
+  flags.verb("list", "the server's, and those of projects and researchers");
+  CLI::App& set = flags.verb("set", "sets limits; the others stay; without a name the server's");
+  flags.scope(set);
+  set.add_option("--time-limit-s", command.time_limit_s, "of a trial, in seconds; 0 is no limit")
+      ->check(CLI::NonNegativeNumber);
+  set.add_option("--devices", command.devices,
+                 "that compute at the same time; 0 is any number; the server's is one for each "
+                 "researcher")
+      ->check(CLI::NonNegativeNumber);
+  set.add_option("--bytes", command.bytes, "of the code and the data of a study; 0 is no limit")
+      ->check(CLI::NonNegativeNumber);
+  set.add_option("--approval", command.approval, "whether an administrator approves new studies")
+      ->check(CLI::IsMember({"yes", "no"}));
+  flags.scope(flags.verb("remove", "removes these limits; those of the server count again"));
+
+  flags.group("approval", "studies that wait for an administrator: list, give, refuse");
+  flags.verb("list", "the studies that wait");
+  flags.id(flags.verb("give", "lets the study begin"), "the study's number");
+  CLI::App& refuse_study = flags.verb("refuse", "cancels the study");
+  flags.id(refuse_study, "the study's number");
+  flags.reason(refuse_study);
 
   flags.group("enrol", "enrolment codes of join links: list, create, revoke");
   flags.verb("list", "all codes and how often they were used");
@@ -131,8 +176,11 @@ void add_admin_commands(CLI::App& app, AdminCommand& command) {
   flags.projects(approve);
   flags.quota(approve);
   flags.name(flags.verb("refuse", "turns a request down"), "who");
-  flags.name(flags.verb("suspend", "closes what somebody has open, until they are approved again"),
-             "who");
+  flags.name(
+      flags.verb(
+          "suspend",
+          "ends what somebody has open and what runs of theirs, until they are approved again"),
+      "who");
   CLI::App& quota = flags.verb("quota", "sets limits of somebody; the others stay");
   flags.name(quota, "who");
   flags.quota(quota);

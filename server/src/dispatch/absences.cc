@@ -64,8 +64,9 @@ void State::judge_devices(Study& study) {
     watch.had_devices = true;
     if (std::exchange(watch.deviceless, false)) propose(storage::NoteDevices{study.id, true});
   }
-  // A paused study needs no devices.
-  const bool absent = watch.devices == 0 && watch.had_devices && !watch.deviceless && !study.paused;
+  // A study of which nothing is leased needs no devices.
+  const bool absent =
+      watch.devices == 0 && watch.had_devices && !watch.deviceless && !study.is_held();
   if (absent == watch.due.has_value()) return;
   if (absent) {
     watch.due = now + settings.no_devices_ms;

@@ -42,6 +42,7 @@ Attempt& State::add_attempt(AttemptId id, Study& study, TrialKey key, const std:
   study.trials.at(to_int(key.number)).open.push_back(id);
   devices[device].open.push_back(id);
   ++study.running;
+  count_running(study, 1);
   count_work(study, attempt, 1);
   return attempt;
 }
@@ -66,6 +67,7 @@ void State::drop_attempt(AttemptId id) {
   if (Trial* trial = find_trial(attempt.trial)) std::erase(trial->open, id);
   if (Study* study = find_study(attempt.trial.study)) {
     --study->running;
+    count_running(*study, -1);
     count_work(*study, attempt, -1);
     rank(*study);
   }

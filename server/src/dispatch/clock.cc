@@ -35,8 +35,8 @@ Limit limit_of(const Attempt& attempt, const Study& study, const Settings& setti
   if (!attempt.began) {
     take(attempt.loading_since + settings.loading_ms, protocol::RevokeCode::timeout,
          "loading_timeout");
-  } else if (study.spec.time_limit_ms > 0) {
-    take(*attempt.began + study.spec.time_limit_ms, protocol::RevokeCode::timeout, "time_limit");
+  } else if (study.time_limit_ms > 0) {
+    take(*attempt.began + study.time_limit_ms, protocol::RevokeCode::timeout, "time_limit");
   }
   if (attempt.pulse == protocol::PulseState::running && study.spec.stall_ms > 0) {
     take(attempt.progressed + study.spec.stall_ms, protocol::RevokeCode::stalled, "stalled");

@@ -18,8 +18,10 @@ Effects Dispatcher::handle(const Event& event, Instant now) {
   State& state = *state_;
   state.now = now;
   std::visit([&state](const auto& one) { state.on(one); }, event);
-  for (const std::string& project : state.dirty_projects) state.pump(state.projects[project]);
-  state.dirty_projects.clear();
+  while (!state.dirty_projects.empty()) {  // a round of leases may change another project (R68)
+    const auto project = state.dirty_projects.extract(state.dirty_projects.begin());
+    state.pump(state.projects[project.value()]);
+  }
   for (const StudyId study : std::exchange(state.owners_to_flush, {})) state.flush_owner(study);
   // WorkChanged comes before StudyChanged, because the latter makes watchers read the estimate.
   for (const StudyId study : std::exchange(state.work_changed, {}))
@@ -184,6 +186,8 @@ std::string_view revoke_text(protocol::RevokeCode code) {
       return "Another device finished this trial first.";
     case protocol::RevokeCode::device_revoked:
       return "This device may not compute any more.";
+    case protocol::RevokeCode::operator_stopped:
+      return "An administrator of the server stopped this study.";
   }
   return {};
 }

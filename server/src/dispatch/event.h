@@ -45,6 +45,7 @@ struct StudySubmitted {
   std::optional<storage::NoteAudit> note{};
   std::optional<protocol::Webhook> webhook{};
   std::string webhook_secret{};  // as in storage::CreateStudy
+  bool awaits_approval = false;  // of an administrator (R68)
 };
 struct StudyCancelRequested {
   RequestId request{};
@@ -65,6 +66,14 @@ struct StudyPriorityRequested {
   std::int64_t priority = 0;
   std::optional<storage::NoteAudit> note{};
 };
+// An administrator approves or refuses a study that awaits approval (R68).
+struct StudyJudged {
+  RequestId request{};
+  StudyId study{};
+  bool approved = true;
+  std::string reason{};
+  std::optional<storage::NoteAudit> note{};
+};
 // A request to issue every failed trial of a study again (R33). `study` is its row as stored,
 // because a finished study is not in memory.
 struct StudyReissueRequested {
@@ -74,6 +83,7 @@ struct StudyReissueRequested {
   std::optional<storage::NoteAudit> note{};
   std::optional<protocol::NewCode> code{};  // of the trials that follow (R64)
   std::string runtime_index{};              // the runtime of this code
+  bool awaits_approval = false;             // the study, from now on
 };
 // A request to extend the space of a study (R65). `study` is its row as stored.
 struct StudyExtendRequested {
@@ -82,6 +92,7 @@ struct StudyExtendRequested {
   protocol::Extension more;
   storage::Quota quota{};  // of the caller
   std::optional<storage::NoteAudit> note{};
+  bool awaits_approval = false;  // the study, from now on
 };
 // A researcher's connection claims an ask-and-tell study (R42). `study` is its row as stored.
 struct StudyClaimed {
@@ -98,6 +109,10 @@ struct OwnerReplied {
 };
 struct OwnerClosed {
   SessionId session{};
+};
+// Administrators have changed what stops studies, or a ceiling (R67, R68). The change is stored.
+struct RulesChanged {
+  storage::Rules rules;
 };
 // The webhook of a study was set or removed in storage (R62). `wants_devices`: the webhook wants an
 // event when the study has no devices any more.
@@ -145,11 +160,11 @@ struct DrainStarted {};
 // The time next_deadline() has come.
 struct Tick {};
 
-using Event =
-    std::variant<SessionOpened, SessionClosed, MessageReceived, StudySubmitted,
-                 StudyCancelRequested, StudyPauseRequested, StudyPriorityRequested,
-                 StudyReissueRequested, StudyExtendRequested, StudyClaimed, OwnerReplied,
-                 OwnerClosed, WebhookSet, CheckpointStored, ArtifactStored, DeviceErasing,
-                 DeviceRevoked, BatchCommitted, BatchFailed, Restored, DrainStarted, Tick>;
+using Event = std::variant<SessionOpened, SessionClosed, MessageReceived, StudySubmitted,
+                           StudyCancelRequested, StudyPauseRequested, StudyPriorityRequested,
+                           StudyJudged, StudyReissueRequested, StudyExtendRequested, StudyClaimed,
+                           OwnerReplied, OwnerClosed, RulesChanged, WebhookSet, CheckpointStored,
+                           ArtifactStored, DeviceErasing, DeviceRevoked, BatchCommitted,
+                           BatchFailed, Restored, DrainStarted, Tick>;
 
 }  // namespace hyperflock::dispatch

@@ -19,7 +19,7 @@ std::string params_of(const Study& study, std::int64_t number) {
 // Returns whether a study that has no trial to lease still competes for an idle device (R31),
 // because its owner has room for more trials and can be asked for one (R45).
 bool wants_to_ask(const Study& study) {
-  return study.asked && study.asked->owner && !study.ending && !study.paused &&
+  return study.asked && study.asked->owner && !study.ending && !study.is_held() &&
          study.asked->room + study.asked->uncommitted_asks > 0;
 }
 
@@ -144,6 +144,7 @@ Study* State::choose(const Project& project, const Session& session, Among among
   const auto next = project.ranked.first([&](StudyId id) {
     if (std::find(refused.begin(), refused.end(), id) != refused.end()) return false;
     const Study& study = studies.at(id);
+    if (is_at_ceiling(study)) return false;
     // A study is skipped if no trial waits and its owner has no room for another one. Enough
     // workers wait for that owner already.
     if (!study.has_work() && (among == Among::work || !study.has_room())) return false;
@@ -207,7 +208,7 @@ protocol::Lease State::lease_of(AttemptId id, const Attempt& attempt) {
                         .data = study.spec.data,
                         .chainer = study.spec.chainer,
                         .backend = study.spec.backend,
-                        .time_limit_ms = study.spec.time_limit_ms,
+                        .time_limit_ms = study.time_limit_ms,
                         .lease_ms = settings.lease_ms,
                         .checkpoint = attempt.from};
   // If the server does not have the study's runtime any more, the lease names none, and the device

@@ -57,6 +57,7 @@ void State::reset() {
     if (const auto* end = std::get_if<PendingEnd>(&what)) request = end->request;
     if (const auto* pause = std::get_if<PendingPause>(&what)) request = pause->request;
     if (const auto* priority = std::get_if<PendingPriority>(&what)) request = priority->request;
+    if (const auto* judged = std::get_if<PendingJudgement>(&what)) request = judged->request;
     if (const auto* more = std::get_if<PendingExtension>(&what)) request = more->request;
     if (const auto* reissue = std::get_if<PendingReissue>(&what)) request = reissue->request;
     if (request) {
@@ -80,6 +81,7 @@ void State::reset() {
   attempts.clear();
   studies.clear();
   projects.clear();
+  running_of.clear();
   timers.clear();
   back_offs.clear();
   claims.clear();
@@ -308,12 +310,14 @@ void State::on_outcome(PendingExtension& what, const storage::Outcome& outcome) 
     if (ended) study = &what.study;
     study->spec = *outcome.spec;
     study->total = protocol::trial_count(study->spec);
+    study->awaits_approval |= what.awaits_approval;
     if (ended) {
       study->priority = outcome.priority;
       study->next_number = outcome.id;
       open_study(std::move(what.study));
     } else {
       rank(*study);
+      judge_devices(*study);
     }
   }
   if (outcome.applied == Applied::applied || outcome.applied == Applied::repeated) {
@@ -333,18 +337,35 @@ void State::on_outcome(PendingExtension& what, const storage::Outcome& outcome) 
 void State::on_outcome(PendingReissue& what, const storage::Outcome& outcome) {
   const StudyId id = what.study.id;
   Study* study = find_study(id);
+  if (study != nullptr && what.awaits_approval && study->unapproved > 0) {
+    --study->unapproved;
+    if (outcome.applied != Applied::applied) rank(*study);
+  }
   if (outcome.applied == Applied::applied) {
     changed.insert(id);
     if (study == nullptr) {  // the study has finished
       what.study.priority = outcome.priority;
+      what.study.awaits_approval |= what.awaits_approval;
       open_study(std::move(what.study));
       study = find_study(id);
     }
+    study->awaits_approval |= what.awaits_approval;
     study->failures.clear();  // no trial of the study is failed any more
     if (outcome.spec) {
+      study->earlier_blobs.insert(study->spec.bundle.sha256);
+      for (const protocol::DataRef& data : study->spec.data)
+        study->earlier_blobs.insert(data.blob.sha256);
       study->spec = *outcome.spec;
+      study->earlier_blobs.erase(study->spec.bundle.sha256);
+      for (const protocol::DataRef& data : study->spec.data)
+        study->earlier_blobs.erase(data.blob.sha256);
+      const bool was_stopped = study->stopped;
+      apply_rules(*study);
+      if (study->stopped && !was_stopped) stop_attempts(*study);
       if (!what.keeps_checkpoints) drop_checkpoints(*study);
     }
+    rank(*study);
+    judge_devices(*study);
     for (const TrialNumber number : outcome.trials) {
       study->trials.try_emplace(to_int(number));
       requeue({id, number}, 0);

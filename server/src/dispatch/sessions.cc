@@ -1,5 +1,6 @@
 // Handles sessions and devices: opening, replacing, closing and revoking (R8, R20 to R22).
 #include <algorithm>
+#include <utility>
 
 #include "dispatch/state.h"
 
@@ -105,14 +106,15 @@ void State::forget_session(SessionId id) {
   sessions.erase(found);
 }
 
-void State::let_go(AttemptId id, storage::AttemptState state) {
+void State::let_go(AttemptId id, storage::AttemptState state,
+                   std::optional<protocol::Failure> failure) {
   Attempt& attempt = attempts.at(id);
   if (!attempt.committed) {
     attempt.end_state = state;
     return;
   }
   const TrialKey trial = attempt.trial;
-  propose(storage::EndAttempt{id, state, {}, times_of(attempt, now)});
+  propose(storage::EndAttempt{id, state, std::move(failure), times_of(attempt, now)});
   drop_attempt(id);
   requeue(trial, 0);
 }

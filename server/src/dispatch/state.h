@@ -126,6 +126,9 @@ struct Study {
   std::int64_t priority = 0;     // among the studies of its owner (R61)
   bool ending = false;           // EndStudy is proposed: nothing more is leased
   bool paused = false;           // nothing more is leased for now (R53)
+  bool stopped = false;          // by an administrator: nothing is leased, and nothing runs (R67)
+  bool awaits_approval = false;  // nothing more is leased until an administrator agrees (R68)
+  int unapproved = 0;            // proposals after which it awaits approval
   bool succeeded = false;        // a trial is complete or pruned
   AlikeFailures failures{};      // of a study that has not succeeded (R56)
   std::unordered_map<std::int64_t, Trial>
@@ -137,21 +140,28 @@ struct Study {
   std::map<std::string, WorkOfClass> work{};          // open attempts by class, without `run_ms`
   std::optional<Asked> asked{};                       // of an ask-and-tell study
   std::optional<DeviceWatch> watch{};                 // set if its webhook wants it
+  std::set<std::string> earlier_blobs{};  // of earlier versions of its code, not in its spec
+  // The limits that apply now (R68); 0: none.
+  Millis time_limit_ms = 0;
+  std::int64_t owner_devices = 0;    // of all studies of its owner
+  std::int64_t project_devices = 0;  // of all studies of its project
 
   // Moves the cursor to the next trial that is not in memory.
   void skip_known() {
     while (trials.contains(next_number)) ++next_number;
   }
+  // Returns whether nothing is leased for now, although the study goes on.
+  bool is_held() const { return paused || stopped || awaits_approval || unapproved > 0; }
   // Returns whether a trial waits to be leased.
   bool has_work() const {
-    if (ending || paused) return false;
+    if (ending || is_held()) return false;
     // Without an owner, no trial of an ask-and-tell study is leased (R43).
     if (asked) return asked->owner && (!queue.empty() || !asked->fresh.empty());
     return !queue.empty() || next_number < total;
   }
   // Returns whether the study's owner would ask for another trial (R45).
   bool has_room() const {
-    return asked && asked->owner && !ending && !paused &&
+    return asked && asked->owner && !ending && !is_held() &&
            asked->waiting < asked->room + asked->uncommitted_asks;
   }
 };
@@ -163,6 +173,7 @@ struct Project {
   std::set<StudyId> owned;                  // ask-and-tell studies whose owner is attached
   std::set<StudyId> watched;                // studies with a DeviceWatch
   std::uint64_t round = 0;                  // number of the newest round of leases
+  std::int64_t running = 0;                 // open attempts
 };
 
 // ---- proposals whose outcome is not known yet
@@ -255,20 +266,27 @@ struct PendingPriority {
   StudyId study{};
   std::int64_t priority = 0;
 };
+struct PendingJudgement {
+  RequestId request{};
+  StudyId study{};
+  bool approved = true;
+};
 struct PendingExtension {
   RequestId request{};
   Study study;  // used if the study is not in memory
+  bool awaits_approval = false;
 };
 struct PendingReissue {
   RequestId request{};
   Study study;            // used if the study is not in memory
   bool has_code = false;  // other code comes with it (R64)
   bool keeps_checkpoints = true;
+  bool awaits_approval = false;
 };
-using Pending =
-    std::variant<PendingStudy, PendingStart, PendingResult, PendingAck, PendingCall, PendingPoints,
-                 PendingFail, PendingEnd, PendingPause, PendingPriority, PendingExtension,
-                 PendingReissue, PendingClaim, PendingAsk, PendingSuggestion, PendingConstraints>;
+using Pending = std::variant<PendingStudy, PendingStart, PendingResult, PendingAck, PendingCall,
+                             PendingPoints, PendingFail, PendingEnd, PendingPause, PendingPriority,
+                             PendingJudgement, PendingExtension, PendingReissue, PendingClaim,
+                             PendingAsk, PendingSuggestion, PendingConstraints>;
 
 struct State {
   State(Settings given, std::function<std::uint64_t()> source)
@@ -289,7 +307,9 @@ struct State {
   std::unordered_map<AttemptId, Attempt> attempts;
   std::map<StudyId, Study> studies;
   std::map<std::string, Project> projects;
-  std::set<std::pair<Instant, AttemptId>> timers;  // one for each live attempt
+  storage::Rules rules;
+  std::unordered_map<std::string, std::int64_t> running_of;  // open attempts by researcher
+  std::set<std::pair<Instant, AttemptId>> timers;            // one for each live attempt
   std::set<std::pair<Instant, TrialKey>> back_offs;
   std::map<SessionId, Claim> claims;  // in order of arrival
   std::set<StudyId> owners_to_flush;  // studies whose owners may need a batch after the event
@@ -337,7 +357,21 @@ struct State {
   void on(const DrainStarted& event);
   void forget_session(SessionId id);
   // Ends an open attempt that its device has released. Its trial is issued again at once.
-  void let_go(AttemptId id, storage::AttemptState state);
+  void let_go(AttemptId id, storage::AttemptState state,
+              std::optional<protocol::Failure> failure = {});
+
+  // The next functions are in rules.cc.
+  void on(const RulesChanged& event);
+  void on(const StudyJudged& event);
+  void on_outcome(PendingJudgement& what, const storage::Outcome& outcome);
+  // Sets what the rules say about the study.
+  void apply_rules(Study& study);
+  // Revokes all attempts of the study. Its trials are issued again when it may run (R67).
+  void stop_attempts(const Study& study);
+  // Counts attempts of the study among those of its owner and its project.
+  void count_running(const Study& study, std::int64_t change);
+  // Returns whether a ceiling lets no more devices compute the study now (R68).
+  bool is_at_ceiling(const Study& study) const;
 
   // The next functions are in absences.cc.
   void on(const WebhookSet& event);
@@ -537,7 +571,8 @@ struct State {
   void on(const ArtifactStored& event);
   void on(const Restored& event);
   void restore_study(const storage::RunningStudy& stored);
-  void restore_trial(Study& study, const storage::RunningTrial& stored);
+  // `code`: the newest version of the study's code.
+  void restore_trial(Study& study, std::int64_t code, const storage::RunningTrial& stored);
   void end_if_finished(Study& study);
   // Forgets the checkpoints of a study that has got other code (R64).
   void drop_checkpoints(Study& study);
@@ -553,6 +588,9 @@ struct State {
 // budget is spent.
 std::optional<protocol::Failure> spend(Trial& trial, const std::string& device,
                                        const protocol::Failure& failure);
+
+// Returns the failure of an attempt that an administrator has stopped. It counts for nothing.
+protocol::Failure operator_stopped();
 
 // Returns a sentence for people that explains the code.
 std::string_view revoke_text(protocol::RevokeCode code);

@@ -31,9 +31,11 @@ void State::on(const StudySubmitted& event) {
               .queue = {},
               .rank = {}};
   const StudyId id = study.id;
+  study.awaits_approval = event.awaits_approval;
   if (event.spec.kind == protocol::StudyKind::asked) study.asked.emplace();
-  storage::CreateStudy create{study.id,    event.owner, event.project, event.spec,
-                              study.total, event.quota, event.webhook, event.webhook_secret};
+  storage::CreateStudy create{study.id,      event.owner,          event.project,
+                              event.spec,    study.total,          event.quota,
+                              event.webhook, event.webhook_secret, event.awaits_approval};
   propose(std::move(create),
           PendingStudy{event.request, std::move(study), wants_devices(event.webhook)});
   propose_note(event.note, id);
@@ -109,9 +111,15 @@ void State::on(const StudyReissueRequested& event) {
     effects.emplace_back(Answer{event.request, protocol::not_a_grid()});
     return;
   }
-  propose(storage::ReissueTrials{row.id, event.quota, event.code, event.runtime_index},
+  // A lease that is proposed from now on would run the new code.
+  if (Study* study = find_study(row.id); study != nullptr && event.awaits_approval) {
+    ++study->unapproved;
+    rank(*study);
+  }
+  propose(storage::ReissueTrials{row.id, event.quota, event.code, event.runtime_index,
+                                 event.awaits_approval},
           PendingReissue{event.request, from_row(row), event.code.has_value(),
-                         !event.code || event.code->checkpoints});
+                         !event.code || event.code->checkpoints, event.awaits_approval});
   propose_note(event.note, row.id);
 }
 
@@ -125,8 +133,8 @@ void State::on(const StudyExtendRequested& event) {
     effects.emplace_back(Answer{event.request, protocol::not_a_grid()});
     return;
   }
-  propose(storage::ExtendStudy{row.id, event.more, event.quota},
-          PendingExtension{event.request, from_row(row)});
+  propose(storage::ExtendStudy{row.id, event.more, event.quota, event.awaits_approval},
+          PendingExtension{event.request, from_row(row), event.awaits_approval});
   propose_note(event.note, row.id);
 }
 
@@ -144,6 +152,8 @@ Study State::from_row(const storage::StudyRow& row) {
               .queue = {},
               .rank = {}};
   study.succeeded = row.complete + row.pruned > 0;
+  study.awaits_approval = row.approval == storage::Approval::awaited;
+  study.earlier_blobs.insert(row.earlier_blobs.begin(), row.earlier_blobs.end());
   return study;
 }
 
@@ -171,6 +181,7 @@ void State::on(const ArtifactStored& event) {
 
 void State::open_study(Study study) {
   const StudyId id = study.id;
+  apply_rules(study);
   rank(studies.emplace(id, std::move(study)).first->second);
   work_changed.insert(id);
 }
@@ -216,6 +227,7 @@ void State::drop_study(StudyId id) {
     queued -= static_cast<std::int64_t>(study->asked->fresh.size());
     if (study->asked->due) silences.erase({*study->asked->due, id});
   }
+  count_running(*study, -study->running);  // attempts whose start has no outcome yet
   studies.erase(id);
   work_changed.insert(id);
 }
@@ -225,6 +237,7 @@ void State::on(const Restored& event) {
   read_only = false;
   next_study = std::max(next_study, event.snapshot.next_study_id);
   next_attempt = std::max(next_attempt, event.snapshot.next_attempt_id);
+  rules = event.snapshot.rules;
   for (const storage::RunningStudy& stored : event.snapshot.studies) restore_study(stored);
 }
 
@@ -242,7 +255,8 @@ void State::restore_study(const storage::RunningStudy& stored) {
     study.asked->wanted = row.wanted;
     study.asked->away = now;
   }
-  for (const storage::RunningTrial& trial : stored.unfinished) restore_trial(study, trial);
+  for (const storage::RunningTrial& trial : stored.unfinished)
+    restore_trial(study, row.code, trial);
   if (row.webhook && wants_devices(row.webhook->webhook)) {
     watch_devices(study, row.webhook->deviceless);
     study.watch->had_devices |= row.attempts > 0;
@@ -260,7 +274,7 @@ void State::restore_study(const storage::RunningStudy& stored) {
   end_if_finished(study);
 }
 
-void State::restore_trial(Study& study, const storage::RunningTrial& stored) {
+void State::restore_trial(Study& study, std::int64_t code, const storage::RunningTrial& stored) {
   const TrialKey key = stored.key;
   Trial& trial = study.trials[to_int(key.number)];
   trial.checkpoint = stored.checkpoint;
@@ -278,10 +292,17 @@ void State::restore_trial(Study& study, const storage::RunningTrial& stored) {
       return;
     }
   }
+  // Attempts may run an earlier version of the study's code, of which a blob is barred.
+  const bool runs_barred = std::ranges::any_of(
+      study.earlier_blobs, [this](const std::string& blob) { return rules.blobs.contains(blob); });
   std::optional<protocol::Failure> spent;
   for (const storage::AttemptRow& row : stored.attempts) {
     trial.speculated |= row.kind == protocol::AttemptKind::duplicate;
-    if (row.state == storage::AttemptState::live) {
+    if (row.state == storage::AttemptState::live &&
+        (study.stopped || (row.code < code && runs_barred))) {
+      // The server stopped after it had stored the stop and before it ended the attempt.
+      propose(storage::EndAttempt{row.id, storage::AttemptState::revoked, operator_stopped(), {}});
+    } else if (row.state == storage::AttemptState::live) {
       // The attempt gets one full lease of grace, and its time limits count from now (R24).
       Attempt& attempt = add_attempt(row.id, study, key, row.device, row.device_class);
       attempt.kind = row.kind;

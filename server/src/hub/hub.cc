@@ -173,7 +173,8 @@ class StrandHub final : public Hub {
       submits_.emplace(request, std::move(done));
       handle(dispatch::StudySubmitted{request, std::move(given.owner), std::move(given.project),
                                       std::move(given.spec), given.quota, std::move(given.note),
-                                      std::move(given.webhook), std::move(given.webhook_secret)});
+                                      std::move(given.webhook), std::move(given.webhook_secret),
+                                      given.awaits_approval});
     }));
   }
 
@@ -199,15 +200,38 @@ class StrandHub final : public Hub {
                                                  given.quota,
                                                  std::move(given.note),
                                                  std::move(given.code),
-                                                 std::move(given.runtime_index)},
+                                                 std::move(given.runtime_index),
+                                                 given.awaits_approval},
                  std::move(done));
   }
 
   void extend_study(Extension given, Callback<StudyId> done) override {
+    change_study(dispatch::StudyExtendRequested{{},
+                                                std::move(given.study),
+                                                std::move(given.more),
+                                                given.quota,
+                                                std::move(given.note),
+                                                given.awaits_approval},
+                 std::move(done));
+  }
+
+  void judge_study(storage::JudgeStudy judgement, storage::NoteAudit note,
+                   Callback<StudyId> done) override {
     change_study(
-        dispatch::StudyExtendRequested{
-            {}, std::move(given.study), std::move(given.more), given.quota, std::move(given.note)},
+        dispatch::StudyJudged{
+            {}, judgement.study, judgement.approved, std::move(judgement.reason), std::move(note)},
         std::move(done));
+  }
+
+  void change_rules(std::vector<storage::Transition> group,
+                    std::function<storage::Rules(const storage::Outcome&)> rules,
+                    Committed done) override {
+    commit(std::move(group), [this, rules = std::move(rules),
+                              done = std::move(done)](const Result<storage::Outcome>& outcome) {
+      if (outcome && outcome->applied == Applied::applied)
+        handle(dispatch::RulesChanged{rules(*outcome)});
+      done(outcome);
+    });
   }
 
   void set_webhook(storage::SetWebhook set, storage::NoteAudit note, Committed done) override {

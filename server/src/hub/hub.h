@@ -50,6 +50,7 @@ struct Submission {
   storage::NoteAudit note;
   std::optional<protocol::Webhook> webhook{};
   std::string webhook_secret{};  // as in storage::CreateStudy
+  bool awaits_approval = false;  // of an administrator (R68)
 };
 
 // A request to issue failed trials again.
@@ -59,6 +60,7 @@ struct Reissue {
   storage::NoteAudit note{};
   std::optional<protocol::NewCode> code{};  // of the trials that follow (R64)
   std::string runtime_index{};              // the runtime of this code
+  bool awaits_approval = false;             // the study, from now on
 };
 
 // A request to extend the space of a study (R65).
@@ -67,6 +69,7 @@ struct Extension {
   protocol::Extension more;
   storage::Quota quota{};
   storage::NoteAudit note{};
+  bool awaits_approval = false;  // the study, from now on
 };
 
 struct Submitted {
@@ -152,6 +155,9 @@ class Hub {
   // Gives a study more trials; an ended one runs again. Errors: those of storage; `quota_exceeded`;
   // `space_changed` if another request was faster.
   virtual void extend_study(Extension extension, Callback<StudyId> done) = 0;
+  // Approves or refuses a study. Errors: those of storage; `not_waiting`.
+  virtual void judge_study(storage::JudgeStudy judgement, storage::NoteAudit note,
+                           Callback<StudyId> done) = 0;
   // Sets the webhook of a study. `conflict`: no study has this number.
   virtual void set_webhook(storage::SetWebhook set, storage::NoteAudit note, Committed done) = 0;
   // Stores what became of a delivery to a webhook, and wakes the watchers of its study.
@@ -177,6 +183,14 @@ class Hub {
   // Revokes the device and erases it from storage. Meanwhile the device gets no lease. The outcome
   // is `conflict` if no device has this name.
   virtual void erase_device(std::string device, storage::NoteAudit note, Committed done) = 0;
+
+  // ---- rules of administrators (R67, R68)
+
+  // Commits a change of the rules. After the commit, `rules` returns all rules. When `done` runs,
+  // nothing is leased that they forbid, and what ran of it has been revoked.
+  virtual void change_rules(std::vector<storage::Transition> group,
+                            std::function<storage::Rules(const storage::Outcome&)> rules,
+                            Committed done) = 0;
 
   // ---- everything else
 

@@ -233,7 +233,7 @@ class ClientSession final : public SessionBase, public std::enable_shared_from_t
       rows.error = finished.error();
       return rows;
     }
-    rows.study = http::shown_study_json(context_.hub, *study);
+    rows.study = http::shown_study_json(context_.hub, context_.identities, *study);
     std::size_t bytes = 0;
     for (const storage::TrialDetail& trial : *finished) {
       rows.trials.push_back(http::trial_row_json(trial));

@@ -35,7 +35,7 @@ enum class ReleaseReason { page_hidden, stopped, shutdown, cannot_run, no_owner 
 enum class WaitReason { no_work, no_matching_work, draining, read_only };
 enum class Verdict { accepted, evidence, recorded };
 enum class CheckpointFormat { tree, npz };
-enum class RevokeCode { cancelled, timeout, stalled, superseded, device_revoked };
+enum class RevokeCode { cancelled, timeout, stalled, superseded, device_revoked, operator_stopped };
 enum class Direction { minimize, maximize };
 // Where a study's trials come from: all combinations of its values, its owner (R44), a list of
 // points, or points that are drawn from its space (R60).

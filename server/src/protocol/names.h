@@ -50,8 +50,8 @@ struct Names<CheckpointFormat> {
 };
 template <>
 struct Names<RevokeCode> {
-  static constexpr std::array<std::string_view, 5> kTable{"cancelled", "timeout", "stalled",
-                                                          "superseded", "device_revoked"};
+  static constexpr std::array<std::string_view, 6> kTable{
+      "cancelled", "timeout", "stalled", "superseded", "device_revoked", "operator_stopped"};
 };
 template <>
 struct Names<Direction> {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "storage/quota.h"
+#include "storage/rules.h"
 
 namespace hyperflock::storage {
 
@@ -45,6 +46,16 @@ struct Project {
   std::int64_t id = 0;
   std::string name;
   std::int64_t created_at = 0;
+  std::int64_t frozen_at = 0;  // 0: not frozen (R67)
+  std::string reason{};        // why it is frozen
+};
+
+// A blob of which no study may run (R67).
+struct BarredBlob {
+  std::string sha256;
+  std::string reason{};
+  std::string barred_by{};  // a principal's name
+  std::int64_t barred_at = 0;
 };
 
 struct Device {
@@ -121,6 +132,28 @@ struct RevokeToken {
 // Creates a project, if no project has this name (else `conflict`).
 struct CreateProject {
   std::string name;
+};
+// Freezes a project or lifts the freeze. The project must exist (else `conflict`), and its state
+// must change (else `repeated`).
+struct FreezeProject {
+  std::string name;
+  bool frozen = true;
+  std::string reason{};
+};
+// Bars a blob or lifts the bar, if this changes anything (else `repeated`). The blob need not
+// exist.
+struct BarBlob {
+  std::string sha256;
+  bool barred = true;
+  std::string reason{};
+  std::string by{};  // a principal's name
+};
+// Replaces the ceiling of the server, of a researcher or of a project, who must exist (else
+// `conflict`), if it changes (else `repeated`). An empty ceiling is removed.
+struct SetCeiling {
+  CeilingScope scope = CeilingScope::server;
+  std::string name{};  // empty for the server
+  Ceiling ceiling{};
 };
 // Adds an enrolment code, if its project exists (else `conflict`) and no code is the same (else
 // `repeated`).

@@ -39,6 +39,8 @@ inline constexpr std::int64_t kMostSeries = protocol::kMaxSeries;
 inline constexpr std::int64_t kMostSeriesValues = protocol::kMaxSeriesValues;
 
 enum class StudyState { running, finished, cancelled };
+// Whether an administrator has to agree to a study before anything of it is leased (R68).
+enum class Approval { given, awaited, refused };
 enum class TrialState { running, complete, pruned, failed, cancelled };
 // A result of a `released` or `expired` attempt may still count (R12).
 enum class AttemptState { live, accepted, evidence, failed, released, expired, revoked };
@@ -51,10 +53,14 @@ struct StudyRow {
   StudyState state = StudyState::running;
   bool paused = false;        // its trials are not leased; only of a running study (R53)
   std::int64_t priority = 0;  // among the studies of its owner (R61)
+  Approval approval = Approval::given;
+  std::string refusal{};  // why an administrator refused it; may be empty
   // The version of the study's code, counted from 1, and the first version whose checkpoints are
   // handed to attempts (R64).
   std::int64_t code = 1;
   std::int64_t resumable_code = 1;
+  // The blobs that only earlier versions of the code named.
+  std::vector<std::string> earlier_blobs{};
   // The failed trial with which the study paused itself (R56). Its failure is read with the row.
   std::optional<TrialNumber> stopped_by{};
   std::optional<protocol::Failure> stop_failure{};

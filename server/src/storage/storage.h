@@ -41,6 +41,7 @@ struct Snapshot {
   std::vector<RunningStudy> studies;
   std::int64_t next_study_id = 1;
   std::int64_t next_attempt_id = 1;
+  Rules rules{};
   bool unswept = false;  // whether deleted studies left rows, which SweepDeleted removes
 };
 
@@ -50,6 +51,8 @@ struct Identities {
   std::vector<Project> projects;
   std::vector<Enrolment> enrolments;
   std::vector<Device> devices;
+  std::vector<BarredBlob> barred;  // sorted by SHA-256
+  Rules rules{};
 };
 
 // Which studies a page has, the newest first.
@@ -155,6 +158,12 @@ class Storage {
   // Returns the SHA-256 of every blob that a researcher uploaded or a study names, sorted and
   // without duplicates.
   virtual Result<std::vector<std::string>> owned_blobs() = 0;
+  // Returns those of these blobs that the researcher has neither uploaded nor named in a study.
+  virtual Result<std::vector<std::string>> not_owned(const std::string& owner,
+                                                     const std::vector<std::string>& blobs) = 0;
+  // Returns the studies that await approval (R68), oldest first, with id > after, at most `limit`.
+  virtual Result<std::vector<StudyRow>> awaiting_approval(std::int64_t after,
+                                                          std::int64_t limit) = 0;
   // Returns whether a study of `project` names the blob as its bundle or data.
   virtual Result<bool> project_references(const std::string& project,
                                           const std::string& sha256) = 0;

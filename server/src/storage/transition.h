@@ -27,6 +27,7 @@ struct CreateStudy {
   // Sets the study's webhook, as SetWebhook does. A webhook in the spec itself is not stored.
   std::optional<protocol::Webhook> webhook{};
   std::string webhook_secret{};
+  bool awaits_approval = false;
 };
 
 // Is applied only if the study is running and the trial is not finished (else `superseded`), and
@@ -173,6 +174,14 @@ struct SetPriority {
   std::int64_t priority = 0;
 };
 
+// Decides about a study that exists (else `conflict`), runs (else `superseded`) and awaits approval
+// (else `repeated`). A refused study is cancelled, as EndStudy does it.
+struct JudgeStudy {
+  StudyId study{};
+  bool approved = true;
+  std::string reason{};
+};
+
 // Is applied only if the study exists (else `conflict`), was not cancelled (else `superseded`) and
 // has failed trials (else `repeated`). If the study does not run, all of its trials count again, so
 // `quota` must have room for them in addition to what the owner uses (else `superseded`, with
@@ -191,7 +200,8 @@ struct ReissueTrials {
   StudyId study{};
   Quota quota{};
   std::optional<protocol::NewCode> code{};
-  std::string runtime_index{};  // the runtime of the new code
+  std::string runtime_index{};   // the runtime of the new code
+  bool awaits_approval = false;  // from now on, if it is applied
 };
 
 // Is applied only if the study exists (else `conflict`), was not cancelled (else `superseded`), and
@@ -203,6 +213,7 @@ struct ExtendStudy {
   StudyId study{};
   protocol::Extension more{};
   Quota quota{};
+  bool awaits_approval = false;  // from now on, if it is applied
 };
 
 // Is applied only if the study exists and is an ask-and-tell study (else `conflict`), and was not
@@ -259,11 +270,12 @@ struct StoreConstraints {
 using Transition =
     std::variant<CreateStudy, StartAttempt, StoreResult, EndAttempt, AppendPoints, StoreCheckpoint,
                  StoreArtifact, FailTrial, EndStudy, DeleteStudy, SweepDeleted, PauseStudy,
-                 SetPriority, ExtendStudy, ReissueTrials, ClaimStudy, AskTrials, StoreSuggestion,
-                 StoreConstraints, SetWebhook, StoreWebhookSecret, NoteDevices, NoteDelivery,
-                 CreatePrincipal, UpdatePrincipal, CreateToken, RevokeToken, CreateProject,
-                 CreateEnrolment, RevokeEnrolment, CreateDevice, RevokeDevice, EraseDevice, OwnBlob,
-                 NoteAudit, TrimAudit, KeepTime>;
+                 SetPriority, JudgeStudy, ExtendStudy, ReissueTrials, ClaimStudy, AskTrials,
+                 StoreSuggestion, StoreConstraints, SetWebhook, StoreWebhookSecret, NoteDevices,
+                 NoteDelivery, CreatePrincipal, UpdatePrincipal, CreateToken, RevokeToken,
+                 CreateProject, FreezeProject, BarBlob, SetCeiling, CreateEnrolment,
+                 RevokeEnrolment, CreateDevice, RevokeDevice, EraseDevice, OwnBlob, NoteAudit,
+                 TrimAudit, KeepTime>;
 
 enum class Applied {
   applied,     // the guard held; the change is durable

@@ -96,6 +96,8 @@ export interface Dictionary {
     /** Sentences shown after the browser ended the volunteer's last visit: during a trial, or while hidden. */
     readonly interruptedTrial: (trial: string, study: string) => string;
     readonly interruptedHidden: string;
+    /** Says that an administrator of the server has stopped a study that this device computed. */
+    readonly stoppedByOperator: (study: string) => string;
     /** Says that the interrupted trial now runs here again. */
     readonly comesBack: string;
     readonly failed: string;

@@ -107,6 +107,8 @@ export const en: Dictionary = {
       `The browser ended this page during trial ${trial} of “${study}”. The trial is not lost: it is given out again. This device is still known; tap Start to go on, now with less memory.`,
     interruptedHidden:
       "The browser ended this page in the background. Nothing is lost and this device is still known: tap Start to go on.",
+    stoppedByOperator: (study) =>
+      `The operator of the server stopped “${study}”. Its trial ended here; this device goes on with other work by itself.`,
     comesBack: "This is the trial that the browser had ended here. It is computed again.",
     forgetting: { title: "Forgetting", text: "Asking the server to forget this device." },
     forgotten: {

@@ -284,6 +284,14 @@ describe("after the tap", () => {
     expect(view(stories.computing.state, { interrupted: other }).advice).toBeNull();
   });
 
+  it("says that the operator stopped a study, while it waits and during the next trial", () => {
+    const told = en.states.stoppedByOperator("mnist-grid");
+    const stoppedStudy = "mnist-grid";
+    expect(view(stories.stopped_by_operator.state).advice).toBe(told);
+    expect(view({ phase: "waiting", reason: "no_work" }).advice).toBeNull();
+    expect(view({ phase: "computing", trial: TRIAL, stoppedStudy }).advice).toBe(told);
+  });
+
   it("offers to take over from another tab", () => {
     expect(view({ phase: "elsewhere" })).toMatchObject({
       ...en.states.elsewhere,

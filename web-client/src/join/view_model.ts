@@ -3,6 +3,7 @@
 
 import type {
   Contribution,
+  StoppedByOperator,
   TrialView,
   VolunteerSnapshot,
   VolunteerState,
@@ -224,6 +225,11 @@ function interruption({ snapshot, words: { states }, format }: ViewInput): strin
     : states.interruptedTrial(format.integer(interrupted.number + 1), interrupted.studyName);
 }
 
+/** Returns a sentence about a study that the operator has stopped while this device computed it; null if none. */
+function stoppedStudy(state: StoppedByOperator, { states }: Dictionary): string | null {
+  return state.stoppedStudy === undefined ? null : states.stoppedByOperator(state.stoppedStudy);
+}
+
 function comesBack(trial: TrialView, { snapshot, words }: ViewInput): string | null {
   const interrupted = snapshot?.interrupted ?? null;
   const isSame =
@@ -275,6 +281,7 @@ function statePanel(state: VolunteerState, input: ViewInput): PanelView {
         tone: "paused",
         title: states.waiting.title,
         text: states.waiting[state.reason],
+        advice: stoppedStudy(state, words),
         action: stop,
         more: [pause],
       });
@@ -285,7 +292,7 @@ function statePanel(state: VolunteerState, input: ViewInput): PanelView {
         phase,
         tone: "busy",
         ...states.loading,
-        advice: finishing ? states.finishing : null,
+        advice: finishing ? states.finishing : stoppedStudy(state, words),
         progress: {
           fraction: known ? Math.min(1, state.loadedBytes / state.totalBytes) : null,
           text: known
@@ -305,7 +312,9 @@ function statePanel(state: VolunteerState, input: ViewInput): PanelView {
         tone: "active",
         title: states.computing,
         text: input.online ? null : states.computingOffline,
-        advice: finishing ? states.finishing : comesBack(state.trial, input),
+        advice: finishing
+          ? states.finishing
+          : (stoppedStudy(state, words) ?? comesBack(state.trial, input)),
         note: input.snapshot?.awake === true ? states.screenKeptOn : states.keepScreenOn,
         trial,
         announcement: announcement(states.computing, trial, finishing, words),

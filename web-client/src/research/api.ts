@@ -3,13 +3,19 @@
 import {
   type ArtifactRow,
   artifactsOf,
+  type BarredRow,
+  barredOf,
+  type CeilingRow,
+  ceilingsOf,
   detailOf,
   joinUrlOf,
   type Me,
   meOf,
   type NamedLine,
   type PlacementRow,
+  type ProjectRow,
   placementOf,
+  projectsOf,
   RowError,
   type SeriesName,
   type StudiesPage,
@@ -90,6 +96,19 @@ export interface Api {
   remove(study: number): Promise<void>;
   /** Makes a new join link for the first project. */
   joinLink(): Promise<string>;
+  // What only administrators may ask for.
+  /** Returns the studies that wait for approval, at most 50. */
+  awaiting(): Promise<readonly StudyRow[]>;
+  projects(): Promise<readonly ProjectRow[]>;
+  barred(): Promise<readonly BarredRow[]>;
+  ceilings(): Promise<readonly CeilingRow[]>;
+  approve(study: number): Promise<void>;
+  refuse(study: number, reason: string): Promise<void>;
+  freeze(project: number, reason: string): Promise<void>;
+  unfreeze(project: number): Promise<void>;
+  bar(sha256: string, reason: string): Promise<void>;
+  lift(sha256: string): Promise<void>;
+  setCeiling(ceiling: CeilingRow): Promise<void>;
 }
 
 function errorOf(body: unknown, status: number): ConsoleError {
@@ -202,6 +221,62 @@ export class ConsoleApi implements Api {
 
   joinLink(): Promise<string> {
     return this.#ask("POST", "/api/enrolment", joinUrlOf);
+  }
+
+  async awaiting(): Promise<readonly StudyRow[]> {
+    return (await this.#ask("GET", "/api/approvals", studiesOf)).studies;
+  }
+
+  projects(): Promise<readonly ProjectRow[]> {
+    return this.#ask("GET", "/api/projects", projectsOf);
+  }
+
+  barred(): Promise<readonly BarredRow[]> {
+    return this.#ask("GET", "/api/barred", barredOf);
+  }
+
+  ceilings(): Promise<readonly CeilingRow[]> {
+    return this.#ask("GET", "/api/ceilings", ceilingsOf);
+  }
+
+  approve(study: number): Promise<void> {
+    return this.#change(`/api/studies/${study}/approve`);
+  }
+
+  refuse(study: number, reason: string): Promise<void> {
+    return this.#change(`/api/studies/${study}/refuse`, { reason });
+  }
+
+  freeze(project: number, reason: string): Promise<void> {
+    return this.#change(`/api/projects/${project}/freeze`, { reason });
+  }
+
+  unfreeze(project: number): Promise<void> {
+    return this.#change(`/api/projects/${project}/unfreeze`);
+  }
+
+  bar(sha256: string, reason: string): Promise<void> {
+    return this.#change(`/api/barred/${encodeURIComponent(sha256)}`, { reason });
+  }
+
+  lift(sha256: string): Promise<void> {
+    return this.#change(`/api/barred/${sha256}/lift`);
+  }
+
+  setCeiling({
+    scope,
+    name,
+    timeLimitMs,
+    devices,
+    dataBytes,
+    approval,
+  }: CeilingRow): Promise<void> {
+    const limits = { time_limit_ms: timeLimitMs, devices, data_bytes: dataBytes, approval };
+    return this.#change("/api/ceilings", { scope, name, ...limits });
+  }
+
+  #change(path: string, sent = {}): Promise<void> {
+    return this.#ask("POST", path, () => undefined, sent);
   }
 
   async #send(method: Method, path: string, timeoutMs: number, sent = {}): Promise<Response> {

@@ -5,6 +5,7 @@ import { useEffect, useRef } from "preact/hooks";
 import { Frame, useDocument } from "../ui/frame.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { hashOf } from "./model/route.ts";
+import { OperateView } from "./operate_view.tsx";
 import type { Problem, ResearchStore } from "./research_store.ts";
 import { SignIn } from "./sign_in.tsx";
 import { StudiesView } from "./studies_view.tsx";
@@ -25,6 +26,11 @@ function SignedIn({ store }: Props): ComponentChild {
   }
   return (
     <>
+      {session.me.role === "admin" ? (
+        <a class="text-link" data-action="operate" href={hashOf({ page: "operate" })}>
+          {store.words.value.operate.link}
+        </a>
+      ) : null}
       <span class="signed-in">{words.signedInAs(session.me.name)}</span>
       <button type="button" class="language" data-action="sign_out" onClick={() => store.signOut()}>
         {words.signOut}
@@ -58,6 +64,8 @@ function View({ store }: Props): ComponentChild {
   switch (route.page) {
     case "studies":
       return <StudiesView store={store} />;
+    case "operate":
+      return <OperateView store={store} />;
     case "study":
       return <StudyView store={store} />;
     case "trial":

@@ -5,12 +5,15 @@ import { computed, type ReadonlySignal, type Signal, signal } from "@preact/sign
 import { Formatter } from "../i18n/format.ts";
 import type { Language } from "../i18n/language.ts";
 import { type Api, ConsoleError, PAGE_ROWS } from "./api.ts";
-import { hashOf, type Route, routeOf } from "./model/route.ts";
+import { hashOf, type Route, routeOf, studyOfRoute } from "./model/route.ts";
 import type {
   ArtifactRow,
+  BarredRow,
+  CeilingRow,
   Me,
   NamedLine,
   PlacementRow,
+  ProjectRow,
   StudyRow,
   TrialDetail,
   WorkerRow,
@@ -66,6 +69,25 @@ function problemOf(error: unknown): Problem {
   throw error;
 }
 
+/** What administrators of the server have stopped, limited and not yet approved (R67, R68). */
+export interface Operated {
+  /** The studies that wait for approval, oldest first. */
+  readonly awaiting: readonly StudyRow[];
+  readonly projects: readonly ProjectRow[];
+  readonly barred: readonly BarredRow[];
+  readonly ceilings: readonly CeilingRow[];
+}
+
+export async function operatedOf(api: Api): Promise<Operated> {
+  const [awaiting, projects, barred, ceilings] = await Promise.all([
+    api.awaiting(),
+    api.projects(),
+    api.barred(),
+    api.ceilings(),
+  ]);
+  return { awaiting, projects, barred, ceilings };
+}
+
 export class ResearchStore {
   readonly language: Signal<Language>;
   readonly words: ReadonlySignal<Words>;
@@ -95,6 +117,8 @@ export class ResearchStore {
   /** The devices that may run the study. Set for a running study with requirements; else null. */
   readonly placement: Signal<PlacementRow | null> = signal(null);
   readonly joinLink: Signal<string | null> = signal(null);
+  /** What administrators have stopped, limited and not yet approved; null before the first answer. */
+  readonly operated: Signal<Operated | null> = signal(null);
   /** The name of the study that was just deleted, until another one is shown. */
   readonly removed: Signal<string | null> = signal(null);
   /** Whether a button's request is in progress. */
@@ -257,6 +281,13 @@ export class ResearchStore {
     }
   }
 
+  /** Sends a change of an administrator, and shows what the server then has. */
+  async operate(change: (api: Api) => Promise<unknown>): Promise<void> {
+    await this.#act(async (api) => {
+      await change(api);
+    });
+  }
+
   async makeJoinLink(): Promise<void> {
     await this.#act(async (api) => {
       this.joinLink.value = await api.joinLink();
@@ -278,7 +309,7 @@ export class ResearchStore {
     this.busy.value = true;
     this.refusal.value = null;
     try {
-      await action(this.#api, route.page === "studies" ? 0 : route.study);
+      await action(this.#api, studyOfRoute(route));
       this.#restart();
     } catch (error) {
       const problem = problemOf(error);
@@ -302,7 +333,7 @@ export class ResearchStore {
     this.files.value = [];
     this.problem.value = null;
     this.refusal.value = null;
-    if (route.page === "studies" || before.page === "studies" || route.study !== before.study) {
+    if (studyOfRoute(route) === 0 || studyOfRoute(route) !== studyOfRoute(before)) {
       this.study.value = null;
       this.placement.value = null;
       this.data.value = noTrials(0);
@@ -339,6 +370,7 @@ export class ResearchStore {
     this.workers.value = [];
     this.placement.value = null;
     this.joinLink.value = null;
+    this.operated.value = null;
     this.removed.value = null;
     this.refusal.value = null;
     this.problem.value = problem;
@@ -395,13 +427,20 @@ export class ResearchStore {
   }
 
   #isLive(): boolean {
-    return this.route.value.page === "studies"
+    return studyOfRoute(this.route.value) === 0
       ? (this.studies.value?.some(({ state }) => state === "running") ?? false)
       : this.study.value?.state === "running";
   }
 
   async #load(era: number, api: Api): Promise<void> {
     const route = this.route.value;
+    if (route.page === "operate") {
+      const operated = await operatedOf(api);
+      if (era === this.#era) {
+        this.operated.value = operated;
+      }
+      return;
+    }
     if (route.page === "studies") {
       const count = this.#shownStudies;
       const [page, workers] = await Promise.all([api.studies(count), api.workers()]);

@@ -7,7 +7,7 @@ import { hashOf } from "./model/route.ts";
 import type { StudyRow } from "./model/rows.ts";
 import type { ResearchStore } from "./research_store.ts";
 import { StateChip } from "./state_chip.tsx";
-import { bestText, progressOf } from "./view_model.ts";
+import { bestText, progressOf, stateText } from "./view_model.ts";
 
 function StudyCard({ study, store }: { readonly study: StudyRow; readonly store: ResearchStore }) {
   const words = store.words.value;
@@ -22,8 +22,8 @@ function StudyCard({ study, store }: { readonly study: StudyRow; readonly store:
           </a>
         </h2>
         <StateChip
-          state={study.state}
-          label={study.isPaused ? words.studyPaused : words.studyStates[study.state]}
+          state={study.held === null ? study.state : "cancelled"}
+          label={stateText(study, words)}
         />
       </div>
       <ProgressBar label={`${words.study.progress}: ${shownName(study.name)}`} {...progress} />

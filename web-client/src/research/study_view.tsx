@@ -29,12 +29,15 @@ import {
   missingText,
   noBestOf,
   progressOf,
+  stateText,
   studyName,
 } from "./view_model.ts";
 import { Webhook } from "./webhook_view.tsx";
 
 /** The largest number of best trials to which the page links. */
 const MAX_BEST = 50;
+
+import type { HeldCode } from "./words/dictionary.ts";
 
 interface Props {
   readonly study: StudyRow;
@@ -59,6 +62,23 @@ function Progress({ study, store }: Props) {
       <ProgressBar label={words.study.progress} {...progressOf(study, words, format)} />
       {estimate === null ? null : <p data-estimate>{estimate}</p>}
       <Pairs rows={rows.map(([label, count]) => [label, format.integer(count)])} />
+    </section>
+  );
+}
+
+/** Shows why an administrator lets nothing of the study run (R67, R68). */
+function Held({ study, store }: Props) {
+  const { held } = study;
+  const { texts, reason } = store.words.value.held;
+  if (held === null) {
+    return null;
+  }
+  const text = Object.hasOwn(texts, held.code) ? texts[held.code as HeldCode] : texts.other;
+  return (
+    <section class="card stack" data-held={held.code}>
+      <h2>{stateText(study, store.words.value)}</h2>
+      <p>{text}</p>
+      {held.reason === undefined ? null : <p>{reason(visibleText(held.reason))}</p>}
     </section>
   );
 }
@@ -332,14 +352,15 @@ export function StudyView({ store }: { readonly store: ResearchStore }) {
         <h1 tabIndex={-1}>{studyName(store, route.study)}</h1>
         {study === null ? null : (
           <StateChip
-            state={study.state}
-            label={study.isPaused ? words.studyPaused : words.studyStates[study.state]}
+            state={study.held === null ? study.state : "cancelled"}
+            label={stateText(study, words)}
           />
         )}
       </div>
       {study === null && store.problem.value === null ? <p class="quiet">{words.loading}</p> : null}
       {study === null ? null : (
         <>
+          <Held study={study} store={store} />
           <Stopped study={study} store={store} />
           <div class="tiles">
             <Progress study={study} store={store} />

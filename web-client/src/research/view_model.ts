@@ -52,6 +52,8 @@ export function titleOf(store: ResearchStore): string {
   switch (route.page) {
     case "studies":
       return words.studies.heading;
+    case "operate":
+      return words.operate.heading;
     case "study":
       return studyName(store, route.study);
     case "trial":
@@ -102,6 +104,21 @@ export function backendText(backend: string | null, words: Words): string {
   return Object.hasOwn(backends, backend)
     ? backends[backend as keyof typeof backends]
     : visibleText(backend);
+}
+
+/** Returns the study's state in few words. */
+export function stateText(study: StudyRow, words: Words): string {
+  const { states } = words.held;
+  switch (study.held?.code) {
+    case undefined:
+      return study.isPaused ? words.studyPaused : words.studyStates[study.state];
+    case "approval_pending":
+      return states.awaiting;
+    case "approval_refused":
+      return states.refused;
+    default:
+      return states.stopped;
+  }
 }
 
 export function doneOf(study: StudyRow): number {

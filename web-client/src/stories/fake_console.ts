@@ -4,9 +4,13 @@
 import { type Api, ConsoleError, PAGE_ROWS } from "../research/api.ts";
 import {
   artifactsOf,
+  barredOf,
+  type CeilingRow,
+  ceilingsOf,
   detailOf,
   type Me,
   placementOf,
+  projectsOf,
   seriesNamesOf,
   seriesOf,
   studyOf,
@@ -24,6 +28,11 @@ export interface ConsoleRows {
   readonly workers: readonly Readonly<Record<string, unknown>>[];
   readonly artifacts?: readonly Readonly<Record<string, unknown>>[];
   readonly placement?: Readonly<Record<string, unknown>>;
+  /** The caller's role; a researcher if it is left out. */
+  readonly role?: Me["role"];
+  readonly projects?: readonly Readonly<Record<string, unknown>>[];
+  readonly barred?: readonly Readonly<Record<string, unknown>>[];
+  readonly ceilings?: readonly Readonly<Record<string, unknown>>[];
   /** The error code with which a method fails, by the method's name. With `never`, the method does not answer. */
   readonly faults: Readonly<Partial<Record<keyof Api, string>>>;
 }
@@ -38,7 +47,7 @@ export class FakeConsole implements Api {
 
   async me(): Promise<Me> {
     await this.#call("me");
-    return { name: "Aoki Lab", role: "researcher", server: "0.1.0" };
+    return { name: "Aoki Lab", role: this.rows.role ?? "researcher", server: "0.1.0" };
   }
 
   async studies(count: number) {
@@ -179,6 +188,57 @@ export class FakeConsole implements Api {
     return "https://flock.example/join#hfe_Zm9yLXN0b3JpZXMtb25seQ";
   }
 
+  async awaiting() {
+    await this.#call("awaiting");
+    const held = this.rows.studies.map(studyOf);
+    return held.filter((row) => row.held?.code === "approval_pending");
+  }
+
+  async projects() {
+    await this.#call("projects");
+    return projectsOf({ projects: this.rows.projects ?? [] });
+  }
+
+  async barred() {
+    await this.#call("barred");
+    return barredOf({ barred: this.rows.barred ?? [] });
+  }
+
+  async ceilings() {
+    await this.#call("ceilings");
+    return ceilingsOf({ ceilings: this.rows.ceilings ?? [] });
+  }
+
+  async approve(study: number) {
+    await this.#call("approve", study);
+    await this.#change(study, { held: undefined });
+  }
+
+  async refuse(study: number, reason: string) {
+    await this.#call("refuse", study, reason);
+    await this.#change(study, { state: "cancelled", held: { code: "approval_refused", reason } });
+  }
+
+  async freeze(project: number, reason: string) {
+    await this.#call("freeze", project, reason);
+  }
+
+  async unfreeze(project: number) {
+    await this.#call("unfreeze", project);
+  }
+
+  async bar(sha256: string, reason: string) {
+    await this.#call("bar", sha256, reason);
+  }
+
+  async lift(sha256: string) {
+    await this.#call("lift", sha256);
+  }
+
+  async setCeiling(ceiling: CeilingRow) {
+    await this.#call("setCeiling", JSON.stringify(ceiling));
+  }
+
   async #change(study: number, change: Readonly<Record<string, unknown>>) {
     // Removes undefined values, which JSON does not have.
     const changed = (row: object) => JSON.parse(JSON.stringify({ ...row, ...change }));
@@ -188,7 +248,7 @@ export class FakeConsole implements Api {
     return studyOf(row);
   }
 
-  async #call(name: keyof Api, ...details: readonly number[]): Promise<void> {
+  async #call(name: keyof Api, ...details: readonly (number | string)[]): Promise<void> {
     this.calls.push([name, ...details].join(" "));
     const fault = this.rows.faults[name];
     if (fault === "never") {

@@ -326,6 +326,34 @@ export const researchStories = {
   study_running: story("#/studies/7"),
   study_finished: story("#/studies/5", { workers: [] }),
   study_cancelled: story("#/studies/2"),
+  study_awaiting: story("#/studies/7", {
+    studies: [studyRow(7, { held: { code: "approval_pending" } })],
+    workers: [],
+  }),
+  study_frozen: story("#/studies/7", {
+    studies: [
+      studyRow(7, { held: { code: "project_frozen", reason: "too much traffic at the moment" } }),
+    ],
+    workers: [],
+  }),
+  operate: story("#/operate", {
+    role: "admin",
+    studies: [studyRow(7, { held: { code: "approval_pending" } })],
+    projects: [
+      { id: 1, project: "First project" },
+      { id: 2, project: "Birds", frozen: { at: NOW, reason: "too much traffic at the moment" } },
+    ],
+    barred: [{ sha256: "5a".repeat(32), reason: "mines coins", barred_by: "root", barred_at: NOW }],
+    ceilings: [
+      { scope: "server", time_limit_ms: 3_600_000, devices: 100 },
+      { scope: "project", name: "Birds", data_bytes: 50_000_000, approval: true, devices: 0 },
+    ],
+  }),
+  operate_empty: story("#/operate", {
+    role: "admin",
+    studies: [],
+    ceilings: [{ scope: "server" }],
+  }),
   study_loading: story("#/studies/7", { faults: { study: "never" } }),
   study_unmatched: story("#/studies/7", {
     studies: [

@@ -162,6 +162,10 @@ export const stories = {
   retrying_now: state({ phase: "connecting", attempt: 4, retryAt: null }, some),
   no_work: state({ phase: "waiting", reason: "no_work" }, some),
   no_matching_work: state({ phase: "waiting", reason: "no_matching_work" }),
+  stopped_by_operator: state(
+    { phase: "waiting", reason: "no_work", stoppedStudy: "mnist-grid" },
+    some,
+  ),
   draining: state({ phase: "waiting", reason: "draining" }, some),
   read_only: state({ phase: "waiting", reason: "read_only" }, some),
   loading: state({

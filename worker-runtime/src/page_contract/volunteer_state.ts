@@ -38,22 +38,30 @@ export type Interrupted =
   /** The page was in the background and computed nothing. */
   | { readonly during: "hidden" };
 
+/**
+ * The name of the study that an administrator of the server has stopped while this device computed it (R67). It is
+ * told until the device has computed another trial.
+ */
+export interface StoppedByOperator {
+  readonly stoppedStudy?: string;
+}
+
 export type VolunteerState =
   | { readonly phase: "idle" }
   | { readonly phase: "unsupported"; readonly reason: UnsupportedReason }
   | { readonly phase: "joining" }
   | { readonly phase: "connecting"; readonly attempt: number; readonly retryAt: number | null }
-  | {
+  | ({
       readonly phase: "waiting";
       readonly reason: "no_work" | "no_matching_work" | "draining" | "read_only";
-    }
-  | {
+    } & StoppedByOperator)
+  | ({
       readonly phase: "loading"; // assets of the trial below
       readonly loadedBytes: number;
       readonly totalBytes: number;
       readonly trial: TrialView;
-    }
-  | { readonly phase: "computing"; readonly trial: TrialView }
+    } & StoppedByOperator)
+  | ({ readonly phase: "computing"; readonly trial: TrialView } & StoppedByOperator)
   // `hidden` ends when the page becomes visible, `by_choice` ends with resume().
   | { readonly phase: "paused"; readonly reason: "hidden" | "by_choice" }
   | { readonly phase: "stopped" }

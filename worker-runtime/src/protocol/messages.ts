@@ -97,6 +97,7 @@ export const revokeCode = oneOf([
   "stalled",
   "superseded",
   "device_revoked",
+  "operator_stopped",
 ]);
 export type RevokeCode = v.InferOutput<typeof revokeCode>;
 

@@ -64,6 +64,9 @@ export const attemptState = oneOf([
 ]);
 export type AttemptState = v.InferOutput<typeof attemptState>;
 
+export const ceilingScope = oneOf(["server", "researcher", "project"]);
+export type CeilingScope = v.InferOutput<typeof ceilingScope>;
+
 export const researcherRole = oneOf(["admin", "researcher"]);
 export type ResearcherRole = v.InferOutput<typeof researcherRole>;
 
@@ -110,6 +113,13 @@ export const stopRow = fields({
   error: failure,
 });
 export type StopRow = v.InferOutput<typeof stopRow>;
+
+/** Why nothing of a study is leased by the decision of an administrator. */
+export const heldRow = fields({
+  code: text(MAX_CODE),
+  reason: v.exactOptional(text(MAX_TEXT)),
+});
+export type HeldRow = v.InferOutput<typeof heldRow>;
 
 /** Who owns an ask-and-tell study. */
 export const samplerRow = fields({
@@ -175,6 +185,7 @@ export const studyRow = fields({
   code_version: v.exactOptional(integer(1)),
   paused: v.exactOptional(flag),
   stopped_by: v.exactOptional(stopRow),
+  held: v.exactOptional(heldRow),
   priority: v.exactOptional(integer(-100, 100)),
   requires: v.exactOptional(requirements),
   finished_at: v.exactOptional(integer()),
@@ -323,6 +334,59 @@ export const studiesPage = fields({
   more: flag,
 });
 export type StudiesPage = v.InferOutput<typeof studiesPage>;
+
+/** Since when a project is frozen (R67), and why. */
+export const frozenRow = fields({
+  at: integer(),
+  reason: v.exactOptional(text(MAX_TEXT)),
+});
+export type FrozenRow = v.InferOutput<typeof frozenRow>;
+
+/** A project. */
+export const projectRow = fields({
+  id: integer(1),
+  project: text(MAX_TEXT),
+  frozen: v.exactOptional(frozenRow),
+});
+export type ProjectRow = v.InferOutput<typeof projectRow>;
+
+/** The projects that the caller may use. */
+export const projectsPage = fields({
+  projects: list(projectRow),
+});
+export type ProjectsPage = v.InferOutput<typeof projectsPage>;
+
+/** A blob of which no study may run (R67). */
+export const barredRow = fields({
+  sha256: matching(/^(?:[0-9a-f]{64})$/),
+  reason: text(MAX_TEXT),
+  barred_by: text(MAX_TEXT),
+  barred_at: integer(),
+});
+export type BarredRow = v.InferOutput<typeof barredRow>;
+
+/** All barred blobs. */
+export const barredPage = fields({
+  barred: list(barredRow),
+});
+export type BarredPage = v.InferOutput<typeof barredPage>;
+
+/** Limits of the server, of a researcher or of a project (R68). 0: no limit; left out: not set. */
+export const ceilingRow = fields({
+  scope: ceilingScope,
+  name: v.exactOptional(text(MAX_TEXT)),
+  time_limit_ms: v.exactOptional(integer()),
+  devices: v.exactOptional(integer()),
+  data_bytes: v.exactOptional(integer()),
+  approval: v.exactOptional(flag),
+});
+export type CeilingRow = v.InferOutput<typeof ceilingRow>;
+
+/** All ceilings. */
+export const ceilingsPage = fields({
+  ceilings: list(ceilingRow),
+});
+export type CeilingsPage = v.InferOutput<typeof ceilingsPage>;
 
 /** Trials that finished after a cursor. */
 export const trialsPage = fields({

@@ -42,6 +42,7 @@ from hyperflock._client.view import detached_text
 from hyperflock._model.results import TrialResult
 from hyperflock._reports import export as _export
 from hyperflock._reports.best import best_line, no_best, number_text
+from hyperflock._reports.html import state_text
 from hyperflock._reports.plots import PlotKind
 
 
@@ -410,7 +411,7 @@ def _why_nothing_runs(study: Study) -> list[tuple[str, str]]:
     run one. Otherwise, and if the study is paused or has ended, return no row.
     """
     row = study.row
-    if row.state != "running" or row.running or row.paused:
+    if row.state != "running" or row.running or row.paused or row.held:
         return []
     try:
         return [("devices", placement_text(study.placement(), row))]
@@ -422,7 +423,7 @@ def _changed(study: Study, as_json: bool) -> int:
     if as_json:
         show_json(_export.study_dict(study.row))
     else:
-        state = "paused" if study.row.paused else study.row.state
+        state = state_text(study.row)
         print(f"study {study.id} is {state}, {study.done} of {len(study)} trials done")
     return 0
 

@@ -28,6 +28,7 @@ from hyperflock._model.space import values_of
 from hyperflock._reports.best import best_line, best_numbers, best_text, number_text, tells_best
 from hyperflock._reports.estimate import estimate_text
 from hyperflock._reports.export import study_dict
+from hyperflock._reports.held import held_text
 from hyperflock._reports.html import state_text
 from hyperflock._reports.stopped import stopped_text
 from hyperflock._reports.webhook import webhook_text
@@ -160,6 +161,8 @@ def study_lines(study: Study, *, short: bool = False) -> list[tuple[str, str]]:
         lines.append((f"requires {name}", str(value)))
     if told["finished_at"]:
         lines.append(("ended", told["finished_at"]))
+    if row.held:
+        lines.append(("held", held_text(row)))
     if told["stopped_by"]:
         lines.append(("paused by", stopped_text(row)))
     if row.webhook:

@@ -16,6 +16,7 @@ from typing import Any, Protocol
 
 from hyperflock._base.text import clean
 from hyperflock._client.placement import Placement, placement_of
+from hyperflock._reports.held import held_text
 from hyperflock._reports.progress import beside
 from hyperflock._reports.stopped import stopped_text
 from hyperflock._transport.http import Http
@@ -88,8 +89,10 @@ class Waiting:
             self._asked = start(self._reason())
 
     def told(self, row: StudyRow) -> None:
-        """Print at once why the study has paused itself, if its new row ``row`` says so."""
-        reason = stopped_text(row)
+        """Print at once why the study has paused itself or an administrator holds it, if its new
+        row ``row`` says so.
+        """
+        reason = held_text(row) or stopped_text(row)
         if reason and reason != self._stop:
             self._say(reason)
         self._stop = reason
@@ -117,6 +120,8 @@ class Waiting:
             # In an ask-and-tell study, `running` also counts trials that wait for a device.
             if row.state != "running" or (row.running and row.kind != "asked"):
                 return ""
+            if held := held_text(row):
+                return held
             if stopped := stopped_text(row):
                 return stopped
             if row.paused is True:

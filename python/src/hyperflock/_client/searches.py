@@ -139,7 +139,7 @@ class AsyncSearches(ABC):
             What a device must have to get trials; see `Requires`. `Study.placement` returns how
             many of the connected devices have it.
         time_limit_s
-            The time limit of one trial; 0 means no limit.
+            The time limit of one trial; 0 means the longest that the server allows.
         max_failures
             After this many failed trials that are alike, and before any has succeeded, the study
             pauses itself (`Study.stopped_by`). None means never.

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import io
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 from typing import BinaryIO, cast
 
-from hyperflock._base.errors import server_error
+from hyperflock._base.errors import ServerError, server_error
 from hyperflock._reports.progress import Bar, wanted
+from hyperflock._transport.background_loop import in_thread
 from hyperflock._transport.http import Http
 
 # An upload of fewer bytes than this is over before anybody can read a progress bar.
@@ -54,7 +57,7 @@ async def upload_missing(http: Http, blobs: Iterable[Blob], progress: bool | Non
     await _check_sizes(http, distinct)
     for blob in distinct:
         path = f"/api/blobs/{blob.sha256}"
-        if await http.exists(path):
+        if await _is_there(http, path, blob):
             continue
         bar = Bar(
             wanted(progress) and blob.size >= BAR_FROM_BYTES,
@@ -71,6 +74,41 @@ async def upload_missing(http: Http, blobs: Iterable[Blob], progress: bool | Non
             bar.close()
         sent += blob.size
     return sent
+
+
+async def _is_there(http: Http, path: str, blob: Blob) -> bool:
+    """Return whether the upload can be left out, because the server has the bytes.
+
+    Unless this researcher has uploaded them, the server asks for a proof that they are here: the
+    SHA-256 of a salt and the bytes. A server without such proofs says itself whether it has them.
+    """
+    try:
+        told = await http.post(f"{path}/salt", {"bytes": blob.size})
+    except ServerError as error:
+        if error.code in ("not_found", "method_not_allowed"):
+            return await http.exists(path)
+        raise
+    if told.get("owned") is True:
+        return True
+    salt = told.get("salt")
+    if not isinstance(salt, str):
+        return False
+    proof = await in_thread(partial(_proof, blob, salt))
+    try:
+        await http.post(f"{path}/proof", {"salt": salt, "proof": proof})
+    except ServerError as error:
+        if error.code in ("unknown_blob", "unknown_salt", "rate_limited"):
+            return False
+        raise
+    return True
+
+
+def _proof(blob: Blob, salt: str) -> str:
+    digest = hashlib.sha256(bytes.fromhex(salt))
+    with contextlib.closing(blob.open()) as content:
+        while chunk := content.read(1 << 20):
+            digest.update(chunk)
+    return digest.hexdigest()
 
 
 async def _check_sizes(http: Http, blobs: Iterable[Blob]) -> None:

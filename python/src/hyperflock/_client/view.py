@@ -11,6 +11,7 @@ from hyperflock._base.text import clean
 from hyperflock._model.results import TrialError
 from hyperflock._reports import html as _html
 from hyperflock._reports.best import best_text
+from hyperflock._reports.held import held_text
 from hyperflock._reports.stopped import stopped_by
 from hyperflock._transport.messages import Direction, StudyRow, WebhookRow
 
@@ -99,6 +100,15 @@ class StudyView(ABC):
         succeeded. `resume` starts trials again.
         """
         return stopped_by(self.row)
+
+    @property
+    def held(self) -> str:
+        """Why an administrator lets nothing of the study run, as text; empty if none does.
+
+        The administrator may have frozen the project, barred the code or the data, or has to
+        approve the study first. Trials start again by themselves when this is over.
+        """
+        return held_text(self.row)
 
     @property
     def webhook(self) -> WebhookRow | None:

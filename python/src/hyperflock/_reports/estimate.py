@@ -18,6 +18,7 @@ from hyperflock._transport.messages import EstimateRow, StudyRow
 
 _WHY = {
     "paused": "the study is paused",
+    "held": "an administrator lets nothing of it run",
     "no_total": "its sampler has not said how many trials it wants",
     "no_run": "no trial has finished since the server started",
     "no_device": "no device computes it now",
@@ -47,8 +48,8 @@ class Progress:
     finish : datetime or None
         When the study will end, in UTC; None if ``left_s`` is None.
     why : str or None
-        Why ``left_s`` is None: ``paused``, ``no_total``, ``no_run``, ``no_device``, ``ended`` or
-        ``no_estimate``.
+        Why ``left_s`` is None: ``paused``, ``held``, ``no_total``, ``no_run``, ``no_device``,
+        ``ended`` or ``no_estimate``.
     """
 
     done: int

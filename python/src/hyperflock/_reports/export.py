@@ -138,6 +138,7 @@ def study_dict(row: StudyRow) -> dict[str, Any]:
         "state": row.state,
         "paused": bool(row.paused),
         "stopped_by": _stop(row.stopped_by),
+        "held": to_builtins(row.held) if row.held else None,
         "priority": row.rank,
         "kind": row.kind or "grid",
         "direction": row.direction,

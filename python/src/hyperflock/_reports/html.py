@@ -15,6 +15,7 @@ from hyperflock._base.text import clean
 from hyperflock._model.results import params_of
 from hyperflock._reports.best import best_line, best_text, tells_best
 from hyperflock._reports.estimate import estimate_text
+from hyperflock._reports.held import held_state, held_text
 from hyperflock._reports.stopped import stopped_text
 from hyperflock._transport.messages import BestRow, SamplerRow, StudyRow
 
@@ -35,6 +36,8 @@ def study(row: StudyRow) -> str:
         lines.append(("estimate", estimate))
     if row.rank:
         lines.append(("priority", str(row.rank)))
+    if held := held_text(row):
+        lines.append(("held", held))
     if stopped := stopped_text(row):
         lines.append(("paused", stopped.splitlines()[0]))
     if tells_best(row):
@@ -83,6 +86,8 @@ def client(url: str, rows: Sequence[StudyRow] | None, *, is_all: bool = True) ->
 
 def state_text(row: StudyRow) -> str:
     """Return a study's state as text for people."""
+    if held := held_state(row):
+        return held
     return "paused" if row.paused is True and row.state == "running" else row.state
 
 

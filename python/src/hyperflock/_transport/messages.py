@@ -119,7 +119,9 @@ ReleaseReason = Literal["page_hidden", "stopped", "shutdown", "cannot_run", "no_
 WaitReason = Literal["no_work", "no_matching_work", "draining", "read_only"]
 Verdict = Literal["accepted", "evidence", "recorded"]
 CheckpointFormat = Literal["tree", "npz"]
-RevokeCode = Literal["cancelled", "timeout", "stalled", "superseded", "device_revoked"]
+RevokeCode = Literal[
+    "cancelled", "timeout", "stalled", "superseded", "device_revoked", "operator_stopped"
+]
 Direction = Literal["minimize", "maximize"]
 StudyKind = Literal["grid", "asked", "points", "random", "sobol"]
 DeviceBackend = Literal["cpu", "webgpu", "webgl2"]
@@ -508,6 +510,14 @@ class StopRow(Struct):
     error: Failure
 
 
+class HeldRow(Struct):
+    """Why nothing of a study is leased by the decision of an administrator."""
+
+    # `owner_suspended`, `project_frozen`, `bundle_barred`, `approval_pending` or `approval_refused`
+    code: Code
+    reason: Text | UnsetType = UNSET  # in the administrator's words
+
+
 class SamplerRow(Struct):
     """Who owns an ask-and-tell study."""
 
@@ -524,7 +534,7 @@ class EstimateRow(Struct):
     devices: Count  # the number of devices that compute the study now
     left_ms: Millis | UnsetType = UNSET  # the time until the study's end, if these devices go on
     device_ms: Millis | UnsetType = UNSET  # the time of all devices that the study will still take
-    # why `left_ms` is missing: `paused`, `no_total`, `no_run` or `no_device`
+    # why `left_ms` is missing: `paused`, `held`, `no_total`, `no_run` or `no_device`
     why: Code | UnsetType = UNSET
 
 
@@ -574,6 +584,8 @@ class StudyRow(StudyProgress, Struct):
     code_version: Ordinal | UnsetType = UNSET  # the newest version of its code (R64); left out: 1
     paused: bool | UnsetType = UNSET  # it runs, and nothing of it is leased (R53)
     stopped_by: StopRow | UnsetType = UNSET  # the failures because of which it has paused itself
+    # why an administrator lets nothing of it be leased (R67, R68)
+    held: HeldRow | UnsetType = UNSET
     priority: Priority | UnsetType = UNSET  # the study's rank among its owner's (R61); left out: 0
     requires: Requirements | UnsetType = UNSET
     finished_at: Count | UnsetType = UNSET

@@ -38,6 +38,7 @@ Outcome ModelStore::apply_one(const storage::CreateStudy& t) {
   }
   studies[t.id].created = t;
   studies[t.id].priority = t.spec.priority;
+  if (t.awaits_approval) studies[t.id].approval = storage::Approval::awaited;
   Outcome out = outcome(Applied::applied);
   out.study = t.id;
   return out;
@@ -177,6 +178,8 @@ Outcome ModelStore::apply_one(const storage::EndStudy& t) {
   found->second.state = t.state;
   found->second.paused = false;
   found->second.stopped_by.reset();
+  if (found->second.approval == storage::Approval::awaited)
+    found->second.approval = storage::Approval::given;
   for (auto& [number, trial] : found->second.trials) {
     trial.checkpoint.reset();
     if (trial.state == storage::TrialState::running) trial.state = storage::TrialState::cancelled;
@@ -216,6 +219,50 @@ Outcome ModelStore::apply_one(const storage::SetPriority& t) {
   return outcome(changes ? Applied::applied : Applied::repeated);
 }
 
+Outcome ModelStore::apply_one(const storage::JudgeStudy& t) {
+  const auto found = studies.find(t.study);
+  if (found == studies.end()) return outcome(Applied::conflict);
+  if (found->second.state != storage::StudyState::running) return outcome(Applied::superseded);
+  if (found->second.approval != storage::Approval::awaited) return outcome(Applied::repeated);
+  found->second.approval = storage::Approval::given;
+  if (t.approved) return outcome(Applied::applied);
+  found->second.approval = storage::Approval::refused;
+  return apply_one(storage::EndStudy{t.study, storage::StudyState::cancelled});
+}
+
+Outcome ModelStore::apply_one(const storage::UpdatePrincipal& t) {
+  if (!people.contains(t.id)) return outcome(Applied::conflict);
+  if (t.state == storage::PrincipalState::active) rules.owners.erase(people.at(t.id));
+  if (t.state && *t.state != storage::PrincipalState::active) rules.owners.insert(people.at(t.id));
+  return outcome(Applied::applied);
+}
+
+Outcome ModelStore::apply_one(const storage::FreezeProject& t) {
+  const bool changes =
+      t.frozen ? rules.projects.emplace(t.name, t.reason).second : rules.projects.erase(t.name) > 0;
+  return outcome(changes ? Applied::applied : Applied::repeated);
+}
+
+Outcome ModelStore::apply_one(const storage::BarBlob& t) {
+  const bool changes =
+      t.barred ? rules.blobs.emplace(t.sha256, t.reason).second : rules.blobs.erase(t.sha256) > 0;
+  return outcome(changes ? Applied::applied : Applied::repeated);
+}
+
+Outcome ModelStore::apply_one(const storage::SetCeiling& t) {
+  if (t.scope == storage::CeilingScope::server) {
+    const bool changes = std::exchange(rules.server, t.ceiling) != t.ceiling;
+    return outcome(changes ? Applied::applied : Applied::repeated);
+  }
+  auto& all = t.scope == storage::CeilingScope::project ? rules.of_projects : rules.of_researchers;
+  const auto found = all.find(t.name);
+  if ((found == all.end() ? storage::Ceiling{} : found->second) == t.ceiling)
+    return outcome(Applied::repeated);
+  all.erase(t.name);
+  if (!t.ceiling.empty()) all.emplace(t.name, t.ceiling);
+  return outcome(Applied::applied);
+}
+
 Outcome ModelStore::apply_one(const storage::ExtendStudy& t) {
   const auto found = studies.find(t.study);
   if (found == studies.end()) return outcome(Applied::conflict);
@@ -232,6 +279,7 @@ Outcome ModelStore::apply_one(const storage::ExtendStudy& t) {
   out.id = study.created.total;
   out.priority = study.priority;
   out.spec = std::make_shared<const protocol::StudySpec>(*after);
+  if (t.awaits_approval) study.approval = storage::Approval::awaited;
   study.created.spec = *after;
   study.created.total = protocol::trial_count(*after);
   // Failures from before a study ended do not count when it runs again (R56).
@@ -262,8 +310,11 @@ Outcome ModelStore::apply_one(const storage::ReissueTrials& t) {
   out.applied = Applied::applied;
   out.priority = found->second.priority;
   StudyState& study = found->second;
+  if (t.awaits_approval) study.approval = storage::Approval::awaited;
   if (!t.code || protocol::runs_code(study.created.spec, *t.code)) return out;
+  study.earlier_blobs.insert(study.created.spec.bundle.sha256);
   study.created.spec = protocol::with_code(study.created.spec, *t.code, t.runtime_index);
+  study.earlier_blobs.erase(study.created.spec.bundle.sha256);
   out.spec = std::make_shared<const protocol::StudySpec>(study.created.spec);
   ++study.code;
   if (t.code->checkpoints) return out;
@@ -332,6 +383,7 @@ Outcome ModelStore::apply_one(const storage::NoteDevices& t) {
 
 storage::Snapshot ModelStore::load() const {
   storage::Snapshot out;
+  out.rules = rules;
   out.next_study_id = last_study + 1;
   out.next_attempt_id = last_attempt + 1;
   for (const auto& [id, study] : studies) {
@@ -346,6 +398,9 @@ storage::Snapshot ModelStore::load() const {
     running.study.generation = study.generation;
     running.study.paused = study.paused;
     running.study.priority = study.priority;
+    running.study.approval = study.approval;
+    running.study.code = study.code;
+    running.study.earlier_blobs.assign(study.earlier_blobs.begin(), study.earlier_blobs.end());
     if (study.created.webhook)
       running.study.webhook.emplace(*study.created.webhook, study.deviceless);
     if (!study.succeeded()) {

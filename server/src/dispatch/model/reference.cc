@@ -89,6 +89,7 @@ Said Reference::submit(const StudyOptions& options) {
   }
   studies_[id].options = kept;
   studies_[id].priority = kept.priority;
+  studies_[id].awaits_approval = kept.awaits_approval;
   changed_.insert(id);
   said_.push_back("answer study " + std::to_string(id));
   finish_event();
@@ -106,6 +107,7 @@ Said Reference::cancel(Id study) {
   if (found->second.state != StudyState::running) return done();
   found->second.state = StudyState::cancelled;
   found->second.paused = false;
+  found->second.awaits_approval = false;
   found->second.stopped_by.reset();
   found->second.queue.clear();
   for (auto& [id, trial] : found->second.trials) {
@@ -155,7 +157,7 @@ Said Reference::prioritize(Id study, Id priority) {
   return done();
 }
 
-Said Reference::extend(Id study, Id trials) {
+Said Reference::extend(Id study, Id trials, bool awaits_approval) {
   begin();
   const auto found = studies_.find(study);
   const bool known = found != studies_.end();
@@ -173,6 +175,7 @@ Said Reference::extend(Id study, Id trials) {
   said_.push_back("answer study " + std::to_string(study));
   if (trials == one.options.trials) return done();
   one.options.trials = trials;
+  one.awaits_approval |= awaits_approval;
   if (one.state == StudyState::finished) one.alike.clear();  // failures count anew
   one.state = StudyState::running;
   changed_.insert(study);
@@ -180,7 +183,8 @@ Said Reference::extend(Id study, Id trials) {
   return done();
 }
 
-Said Reference::reissue(Id study, const std::string& code, Scenario::Keeps keeps) {
+Said Reference::reissue(Id study, const std::string& code, Scenario::Keeps keeps,
+                        bool awaits_approval) {
   begin();
   const auto found = studies_.find(study);
   const bool known = found != studies_.end();
@@ -201,6 +205,21 @@ Said Reference::reissue(Id study, const std::string& code, Scenario::Keeps keeps
     return done();
   }
   said_.push_back("answer study " + std::to_string(study));
+  if (any) found->second.awaits_approval |= awaits_approval;
+  const bool new_code = !code.empty() && code != found->second.code_name;
+  if (new_code) {
+    found->second.earlier_codes.insert(found->second.code_name);
+    found->second.earlier_codes.erase(code);
+    const bool ran = !is_stopped(found->second);
+    found->second.code_name = code;
+    if (ran && is_stopped(found->second)) {
+      for (auto& [number, attempt] : attempts_) {
+        if (attempt.study != study || attempt.state != AttemptState::live) continue;
+        say(attempt.device, "revoke #" + std::to_string(number) + " operator_stopped");
+        let_go(attempt, AttemptState::revoked);
+      }
+    }
+  }
   for (auto& [id, trial] : found->second.trials) {
     if (trial.state != TrialState::failed) continue;
     trial = Trial{};
@@ -210,8 +229,7 @@ Said Reference::reissue(Id study, const std::string& code, Scenario::Keeps keeps
     found->second.queue.push_back(id);
     changed_.insert(study);
   }
-  if (!code.empty() && code != found->second.code_name) {
-    found->second.code_name = code;
+  if (new_code) {
     ++found->second.code;
     if (keeps == Scenario::Keeps::nothing) {
       found->second.resumable = found->second.code;
@@ -244,6 +262,7 @@ void Reference::end_if_finished(Id study) {
   }
   one.state = StudyState::finished;
   one.paused = false;
+  one.awaits_approval = false;
   one.stopped_by.reset();
   one.speeds.clear();
   for (auto& [id, trial] : one.trials) trial.saved.reset();
@@ -254,7 +273,7 @@ void Reference::end_if_finished(Id study) {
 // ---- who gets which trial
 
 bool Reference::has_work(const Study& study) const {
-  if (study.state != StudyState::running || study.paused) return false;
+  if (study.state != StudyState::running || is_held(study)) return false;
   if (study.asked()) return !study.owner.empty() && !(study.queue.empty() && study.fresh.empty());
   return !study.queue.empty() || study.next < study.options.trials;
 }
@@ -276,6 +295,7 @@ std::optional<Reference::Id> Reference::choose(const std::string& worker, bool w
   const std::string& project = sessions_.at(worker).project;
   for (const auto& [id, study] : studies_) {
     if (study.options.project != project || !may_run(worker, id)) continue;
+    if (is_at_ceiling(study)) continue;
     const bool room =
         with_room && wants(study) && study.waiting < study.room + study.uncommitted_asks;
     if (has_work(study) || room) candidates.push_back(id);
@@ -369,7 +389,8 @@ std::optional<std::pair<Reference::Id, Reference::Id>> Reference::slow_trial(
   for (const auto& [id, study] : studies_) {
     const auto all = study.speeds.find("");
     if (study.options.project != session.project || study.state != StudyState::running) continue;
-    if (study.paused || has_work(study) || all == study.speeds.end() || all->second.runs < 2)
+    if (is_held(study) || is_at_ceiling(study) || has_work(study) || all == study.speeds.end() ||
+        all->second.runs < 2)
       continue;
     if (study.asked() && (study.owner.empty() || study.room > 0)) continue;
     if (!may_run(worker, id)) continue;
@@ -529,6 +550,10 @@ void Reference::reload() {
         trial.ran = true;
         attempt.curve.clear();
         if (attempt.state != AttemptState::live) continue;
+        if (attempt.code < study.code && ran_stopped_code(study)) {
+          attempt.state = AttemptState::revoked;
+          continue;
+        }
         live = true;
         if (!trial.lead) trial.lead = attempt_id;
         attempt.seen = attempt.leased = attempt.progressed = now_;
@@ -557,9 +582,21 @@ void Reference::begin() {
 }
 
 void Reference::finish_event() {
+  std::vector<Started> started;
+  do {
+    started = pump_all();
+    deliver(started);
+  } while (!started.empty());
+}
+
+std::vector<Reference::Started> Reference::pump_all() {
   std::set<std::string> projects;
   for (const auto& [id, study] : studies_) projects.insert(study.options.project);
-  for (const std::string& project : projects) deliver(pump(project));
+  std::vector<Started> out;
+  for (const std::string& project : projects) {
+    for (const Started& one : pump(project)) out.push_back(one);
+  }
+  return out;
 }
 
 void Reference::say(const std::string& worker, const std::string& what) {

@@ -93,6 +93,8 @@ class Reference {
     // handed out.
     Id code = 1;
     std::string code_name = "f";
+    std::set<std::string> earlier_codes{};  // names of codes that it ran before
+    bool awaits_approval = false;
     Id resumable = 1;
     bool succeeded = false;
     std::map<std::string, Id> alike;  // failed trials by kind (R56)
@@ -129,9 +131,12 @@ class Reference {
   Said cancel(Id study);
   Said pause(Id study, bool paused);
   Said prioritize(Id study, Id priority);
-  Said extend(Id study, Id trials);
+  Said extend(Id study, Id trials, bool awaits_approval = false);
   Said reissue(Id study, const std::string& code = {},
-               Scenario::Keeps keeps = Scenario::Keeps::nothing);
+               Scenario::Keeps keeps = Scenario::Keeps::nothing, bool awaits_approval = false);
+  Said stop(Stopped what, const std::string& name, bool stopped);
+  Said limit(storage::CeilingScope scope, const std::string& name, const storage::Ceiling& ceiling);
+  Said judge(Id study, bool approved);
   Said remove(Id study);
   Said ready(const std::string& worker);
   Said beat(const std::string& worker, Id attempt, Id progress, protocol::PulseState state);
@@ -183,6 +188,7 @@ class Reference {
   Said done() { return std::exchange(said_, {}); }
   void begin();
   void finish_event();  // gives new work to the workers that wait
+  std::vector<Started> pump_all();
 
   void say(const std::string& worker, const std::string& what);
   void say_error(const std::string& worker, const std::string& code);
@@ -231,9 +237,18 @@ class Reference {
   std::optional<Instant> silence(const Study& study, const Question& question) const;
   bool wants(const Study& study) const {
     return study.asked() && !study.owner.empty() && study.state == storage::StudyState::running &&
-           !study.paused && study.room + study.uncommitted_asks > 0;
+           !is_held(study) && study.room + study.uncommitted_asks > 0;
   }
   std::string log_text(const Trial& trial) const;
+
+  // ---- reference_rules.cc
+  bool is_stopped(const Study& study) const;
+  bool is_held(const Study& study) const {
+    return study.paused || study.awaits_approval || is_stopped(study);
+  }
+  bool ran_stopped_code(const Study& study) const;
+  bool is_at_ceiling(const Study& study) const;
+  Millis time_limit(const Study& study) const;
 
   bool has_work(const Study& study) const;
   Id running_of(Id study) const;
@@ -272,6 +287,8 @@ class Reference {
   std::map<std::string, Instant> idle_since_;
   std::set<std::string> revoked_;
   std::map<Id, Study> studies_;
+  std::map<Stopped, std::set<std::string>> stopped_;  // names
+  std::map<std::pair<storage::CeilingScope, std::string>, storage::Ceiling> ceilings_;
   std::map<Id, Attempt> attempts_;
   std::set<Id> undelivered_;        // attempts whose lease is sent at the end of the batch
   std::set<Id> late_;               // attempts that expire at the same moment

@@ -154,10 +154,9 @@ void Reference::result(const std::string& worker, Id id, std::optional<Cause> ca
   }
   // The next lease is in the same batch, after the result (R15).
   std::vector<Started> started;
-  if (next) {
-    started = seek(worker);
-  } else if (was_live) {  // the order of the studies (R31) may be another now
-    started = pump(studies_.at(attempt->study).options.project);
+  if (next) started = seek(worker);
+  if (was_live) {  // the order of the studies (R31) may be another now, or a ceiling is not reached
+    for (const Started& one : pump_all()) started.push_back(one);
   }
   const bool leased = next && std::any_of(started.begin(), started.end(),
                                           [&](const Started& one) { return one.worker == worker; });
@@ -313,8 +312,8 @@ std::pair<Instant, std::string> Reference::deadline(const Attempt& attempt) cons
     if (at < first.first) first = {at, rule};
   };
   if (!attempt.began) also(attempt.leased + settings_.loading_ms, "loading_timeout");
-  if (attempt.began && study.time_limit_ms > 0)
-    also(*attempt.began + study.time_limit_ms, "time_limit");
+  const Millis most = time_limit(studies_.at(attempt.study));
+  if (attempt.began && most > 0) also(*attempt.began + most, "time_limit");
   if (study.stall_ms > 0 && attempt.pulse == PulseState::running)
     also(attempt.progressed + study.stall_ms, "stalled");
   if (study.stall_ms == 0 && attempt.pulse == PulseState::running)

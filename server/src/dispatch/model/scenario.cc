@@ -69,6 +69,9 @@ struct ProposalText {
     return "priority of study " + std::to_string(to_int(t.study)) + ' ' +
            std::to_string(t.priority);
   }
+  std::string operator()(const storage::JudgeStudy& t) const {
+    return (t.approved ? "approve study " : "refuse study ") + std::to_string(to_int(t.study));
+  }
   std::string operator()(const storage::ExtendStudy& t) const {
     return "extend study " + std::to_string(to_int(t.study));
   }
@@ -407,6 +410,7 @@ Said Scenario::submit(const StudyOptions& options) {
   spec.backend = options.backend;
   spec.priority = options.priority;
   StudySubmitted event{RequestId{next_request_++}, options.owner, options.project, std::move(spec)};
+  event.awaits_approval = options.awaits_approval;
   if (!options.webhook.empty()) event.webhook = protocol::Webhook{options.webhook};
   return handle(event);
 }
@@ -429,6 +433,9 @@ storage::StudyRow Scenario::row_of(std::int64_t study) const {
     row.spec = created.spec;
     row.total = created.total;
     row.priority = found->second.priority;
+    row.approval = found->second.approval;
+    row.earlier_blobs.assign(found->second.earlier_blobs.begin(),
+                             found->second.earlier_blobs.end());
     for (const auto& [number, trial] : found->second.trials) {
       row.complete += trial.state == storage::TrialState::complete;
       row.pruned += trial.state == storage::TrialState::pruned;
@@ -441,20 +448,58 @@ Said Scenario::prioritize(std::int64_t study, std::int64_t priority) {
   return handle(StudyPriorityRequested{RequestId{next_request_++}, StudyId{study}, priority});
 }
 
-Said Scenario::reissue(std::int64_t study, const std::string& code, Keeps keeps) {
+std::string bundle_of(const std::string& code) {
+  return std::string(64, static_cast<char>('a' + (code.front() - 'f' + 60) % 6));
+}
+
+Said Scenario::reissue(std::int64_t study, const std::string& code, Keeps keeps,
+                       bool awaits_approval) {
   StudyReissueRequested request{RequestId{next_request_++}, row_of(study)};
+  request.awaits_approval = awaits_approval;
   if (!code.empty()) {
     request.code = protocol::NewCode{.entry = "m:" + code,
-                                     .bundle = {std::string(64, 'a'), 1},
+                                     .bundle = {bundle_of(code), 1},
                                      .provenance_json = "{}",
                                      .checkpoints = keeps == Keeps::checkpoints};
   }
   return handle(request);
 }
 
-Said Scenario::extend(std::int64_t study, std::int64_t trials) {
-  return handle(StudyExtendRequested{
-      RequestId{next_request_++}, row_of(study), {.space = space_of(trials)}, {}, {}});
+Said Scenario::extend(std::int64_t study, std::int64_t trials, bool awaits_approval) {
+  return handle(StudyExtendRequested{RequestId{next_request_++},
+                                     row_of(study),
+                                     {.space = space_of(trials)},
+                                     {},
+                                     {},
+                                     awaits_approval});
+}
+
+Said Scenario::set_rule(const storage::Transition& transition) {
+  const storage::Outcome outcome = apply(transition);
+  if (outcome.applied != storage::Applied::applied) return {};
+  return handle(RulesChanged{store_.rules});
+}
+
+Said Scenario::stop(Stopped what, const std::string& name, bool stopped) {
+  if (what == Stopped::project) return set_rule(storage::FreezeProject{name, stopped});
+  if (what == Stopped::code) return set_rule(storage::BarBlob{bundle_of(name), stopped});
+  const bool was_stopped = store_.rules.owners.contains(name);
+  if (was_stopped == stopped) return {};
+  storage::UpdatePrincipal update;
+  for (const auto& [id, person] : store_.people) {
+    if (person == name) update.id = id;
+  }
+  update.state = stopped ? storage::PrincipalState::suspended : storage::PrincipalState::active;
+  return set_rule(update);
+}
+
+Said Scenario::limit(storage::CeilingScope scope, const std::string& name,
+                     const storage::Ceiling& ceiling) {
+  return set_rule(storage::SetCeiling{scope, name, ceiling});
+}
+
+Said Scenario::judge(std::int64_t study, bool approved) {
+  return handle(StudyJudged{RequestId{next_request_++}, StudyId{study}, approved, {}, {}});
 }
 
 Said Scenario::remove(std::int64_t study) {
@@ -598,6 +643,20 @@ Said Scenario::after(Millis ms) {
   }
   now_ = end;
   return said;
+}
+
+void Scenario::shadow(storage::Storage* storage) {
+  shadow_ = storage;
+  std::vector<storage::Transition> first;
+  for (const std::string name : {"ada", "eve"}) {
+    first.emplace_back(storage::CreatePrincipal{{.id = 0, .name = name}, "hash of " + name, 0});
+  }
+  for (const std::string name : {"p", "q"}) first.emplace_back(storage::CreateProject{name});
+  if (!shadow_->apply(first)) return troubles_.push_back("the shadow takes no identities");
+  const auto known = shadow_->identities();
+  if (!known) return troubles_.push_back("the shadow has no identities");
+  store_.people.clear();
+  for (const storage::Principal& one : known->principals) store_.people[one.id] = one.name;
 }
 
 Said Scenario::restart() {

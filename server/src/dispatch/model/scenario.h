@@ -53,6 +53,8 @@ class ModelStore {
     // The failed trials that count for R56, in the order in which they failed.
     std::vector<std::int64_t> failed{};
     bool deviceless = false;  // noted, and no device has come since (R62)
+    storage::Approval approval = storage::Approval::given;
+    std::set<std::string> earlier_blobs{};  // of earlier versions of its code
     bool succeeded() const;
   };
 
@@ -67,6 +69,8 @@ class ModelStore {
   // The highest ids of studies and attempts at the last deletion of a study.
   std::int64_t last_study = 0;
   std::int64_t last_attempt = 0;
+  storage::Rules rules;
+  std::map<std::int64_t, std::string> people{{1, "ada"}, {2, "eve"}};  // by id
 
  private:
   static storage::Outcome judge(storage::AttemptRow& row, const StudyState& study,
@@ -82,6 +86,11 @@ class ModelStore {
   storage::Outcome apply_one(const storage::DeleteStudy& t);
   storage::Outcome apply_one(const storage::PauseStudy& t);
   storage::Outcome apply_one(const storage::SetPriority& t);
+  storage::Outcome apply_one(const storage::JudgeStudy& t);
+  storage::Outcome apply_one(const storage::UpdatePrincipal& t);
+  storage::Outcome apply_one(const storage::FreezeProject& t);
+  storage::Outcome apply_one(const storage::BarBlob& t);
+  storage::Outcome apply_one(const storage::SetCeiling& t);
   storage::Outcome apply_one(const storage::ExtendStudy& t);
   storage::Outcome apply_one(const storage::ReissueTrials& t);
   storage::Outcome apply_one(const storage::ClaimStudy& t);
@@ -109,7 +118,14 @@ struct StudyOptions {
   std::string owner = "ada";
   std::int64_t priority = 0;
   std::string webhook{};  // its address; it wants all events
+  bool awaits_approval = false;
 };
+
+// What an administrator stops, or lets go on (R67).
+enum class Stopped { researcher, project, code };
+
+// Returns the hash of the bundle with the code of this name. New studies have the code f.
+std::string bundle_of(const std::string& code);
 
 std::uint64_t splitmix64(std::uint64_t& state);
 
@@ -135,9 +151,15 @@ class Scenario {
   // `code`, if given, is the name of the study's new code. `keeps` says whether the trials continue
   // from checkpoints of the earlier code.
   enum class Keeps { checkpoints, nothing };
-  Said reissue(std::int64_t study, const std::string& code = {}, Keeps keeps = Keeps::nothing);
+  Said reissue(std::int64_t study, const std::string& code = {}, Keeps keeps = Keeps::nothing,
+               bool awaits_approval = false);
   // Gives the study a space of this many values.
-  Said extend(std::int64_t study, std::int64_t trials);
+  Said extend(std::int64_t study, std::int64_t trials, bool awaits_approval = false);
+  // Stores a change of an administrator and tells the dispatcher about it, as the hub does. The
+  // store knows the researchers ada and eve and the projects p and q.
+  Said stop(Stopped what, const std::string& name, bool stopped = true);
+  Said limit(storage::CeilingScope scope, const std::string& name, const storage::Ceiling& ceiling);
+  Said judge(std::int64_t study, bool approved);
   // Deletes the study in storage. The dispatcher gets no message, as in a real server. The shadow,
   // if there is one, also removes a few rows of deleted studies.
   Said remove(std::int64_t study);
@@ -212,7 +234,7 @@ class Scenario {
   // Applies each transition from now on to `storage` too. Outcomes that differ from the model's are
   // noted in troubles(), and restarts load from `storage`. Call this before any event. `storage`
   // must outlive this object.
-  void shadow(storage::Storage* storage) { shadow_ = storage; }
+  void shadow(storage::Storage* storage);
 
   // ---- state
   // Broken promises: leases and acknowledgements that were sent and are not stored, and outcomes of
@@ -253,6 +275,7 @@ class Scenario {
   std::string text_of(const protocol::ServerMessage& message);
   Event committed(const Batch& batch);
   storage::Outcome apply(const storage::Transition& transition);
+  Said set_rule(const storage::Transition& transition);
   void check_lease(const protocol::Lease& lease);
 
   std::unique_ptr<Dispatcher> new_dispatcher() const;

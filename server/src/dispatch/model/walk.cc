@@ -46,7 +46,8 @@ Said apply(World& world, const Action& a) {
       return world.pause(a.id, false);
     case Kind::reissue:
       return world.reissue(a.id, a.name,
-                           a.next ? Scenario::Keeps::checkpoints : Scenario::Keeps::nothing);
+                           a.next ? Scenario::Keeps::checkpoints : Scenario::Keeps::nothing,
+                           a.awaits_approval);
     case Kind::remove:
       return world.remove(a.id);
     case Kind::ready:
@@ -84,7 +85,13 @@ Said apply(World& world, const Action& a) {
     case Kind::prioritize:
       return world.prioritize(a.id, a.amount);
     case Kind::extend:
-      return world.extend(a.id, a.amount);
+      return world.extend(a.id, a.amount, a.awaits_approval);
+    case Kind::stop:
+      return world.stop(a.what, a.name, a.next);
+    case Kind::limit:
+      return world.limit(a.scope, a.name, a.ceiling);
+    case Kind::judge:
+      return world.judge(a.id, a.next);
   }
   return {};
 }
@@ -102,12 +109,12 @@ bool names_change(const std::string& line) {
 }  // namespace
 
 std::string text_of(const Action& a) {
-  static constexpr std::array<const char*, 27> kNames{
+  static constexpr std::array<const char*, 30> kNames{
       "open",         "close clean", "close lost", "submit",  "cancel",     "pause",
       "resume",       "replay",      "remove",     "ready",   "beat",       "report",
       "should_prune", "complete",    "failed",     "release", "checkpoint", "revoke device",
       "drain",        "after",       "restart",    "suggest", "claim",      "leave",
-      "says",         "priority",    "extend"};
+      "says",         "priority",    "extend",     "stop",    "limit",      "judge"};
   std::string out = kNames[static_cast<std::size_t>(a.kind)];
   if (!a.worker.empty()) out += ' ' + a.worker;
   if (a.id != 0) out += " #" + std::to_string(a.id);
@@ -118,6 +125,13 @@ std::string text_of(const Action& a) {
   if (a.amount != 0) out += ' ' + std::to_string(a.amount);
   for (const AttemptId id : a.held) out += " holds #" + std::to_string(to_int(id));
   if (a.kind == Kind::reissue && !a.name.empty()) out += " with code " + a.name;
+  if (a.awaits_approval || (a.kind == Kind::submit && a.study.awaits_approval))
+    out += " unapproved";
+  if (a.kind == Kind::stop || a.kind == Kind::limit) out += ' ' + a.name;
+  if (a.kind == Kind::limit) {
+    out += " devices " + std::to_string(a.ceiling.devices.value_or(-1)) + " time " +
+           std::to_string(a.ceiling.time_limit_ms.value_or(-1));
+  }
   if (a.kind == Kind::suggest) out += ' ' + a.name + ' ' + a.distribution;
   if (a.kind == Kind::says) {
     out += " room " + std::to_string(a.reply.room) + (a.reply.finish ? " finish" : "");
@@ -238,6 +252,8 @@ std::optional<std::string> Pair::compare_state() const {
     const auto& study = store.studies.at(StudyId{id});
     if (study.state != expected.state) return name + " has another state";
     if (study.priority != expected.priority) return name + " has another priority";
+    if ((study.approval == storage::Approval::awaited) != expected.awaits_approval)
+      return name + " awaits approval, or not, otherwise";
     if (study.paused != expected.paused || study.stopped_by != expected.stopped_by)
       return name + " is paused, or not, otherwise";
     if (study.trials.size() != expected.trials.size()) return name + " has other trials";

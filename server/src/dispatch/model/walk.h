@@ -43,6 +43,9 @@ struct Action {
     says,
     prioritize,
     extend,
+    stop,
+    limit,
+    judge,
   };
   Kind kind = Kind::ready;
   std::string worker{};
@@ -57,6 +60,10 @@ struct Action {
   std::string name{};  // the name of a suggestion
   std::string distribution{};
   protocol::OwnerReply reply{};
+  bool awaits_approval = false;
+  Stopped what = Stopped::project;
+  storage::CeilingScope scope = storage::CeilingScope::server;
+  storage::Ceiling ceiling{};
 };
 std::string text_of(const Action& action);
 

@@ -31,7 +31,11 @@ class Walk {
       if (auto wrong = fails ? pair_.act_and_fail(action) : pair_.act(action))
         return explain(*wrong);
     }
-    // The next walk over the same store must find no work of this one.
+    // The next walk over the same store must find no work of this one, and no rules.
+    for (const Action& lift : lifts_) {
+      history_ += "\n  " + text_of(lift);
+      if (auto wrong = pair_.act(lift)) return explain(*wrong);
+    }
     for (const auto& [id, study] : pair_.model().studies()) {
       if (study.state != storage::StudyState::running) continue;
       const Action cancel{.kind = Kind::cancel, .id = id};
@@ -101,6 +105,7 @@ class Walk {
       case Kind::suggest:
       case Kind::prioritize:
       case Kind::extend:
+      case Kind::judge:
       case Kind::claim:
       case Kind::leave:
       case Kind::says:
@@ -135,6 +140,7 @@ class Walk {
     if (chance(60)) return {.kind = Kind::restart};
     if (chance(40)) return {.kind = Kind::close_lost, .worker = worker};
     if (chance(25)) return pause_or_resume();
+    if (chance(30)) return chance(2) ? stop() : limit();
     if (chance(12)) plan_silence();
     switch (draw(10)) {
       case 0:
@@ -205,8 +211,10 @@ class Walk {
   std::int64_t drawn_priority() { return chance(2) ? 0 : static_cast<std::int64_t>(draw(3)) - 1; }
 
   Action extend() {
-    return {
-        .kind = Kind::extend, .id = any_study(), .amount = 1 + static_cast<std::int64_t>(draw(8))};
+    return {.kind = Kind::extend,
+            .id = any_study(),
+            .amount = 1 + static_cast<std::int64_t>(draw(8)),
+            .awaits_approval = chance(8)};
   }
 
   // Reissues failed trials, sometimes without new code and sometimes with one of three codes, which
@@ -214,6 +222,33 @@ class Walk {
   Action reissue() {
     Action action{.kind = Kind::reissue, .id = any_study(), .next = chance(3)};
     if (!chance(3)) action.name = std::string(1, static_cast<char>('f' + draw(3)));
+    action.awaits_approval = chance(6);
+    return action;
+  }
+
+  // Stops a researcher, a project or a code, or lets it go on, mostly the latter.
+  Action stop() {
+    Action action{.kind = Kind::stop, .next = chance(3)};
+    action.what = static_cast<Stopped>(draw(3));
+    const bool first = chance(2);
+    action.name = action.what == Stopped::researcher ? (first ? "ada" : "eve")
+                  : action.what == Stopped::project  ? (first ? "p" : "q")
+                                                     : std::string(1, "fgh"[draw(3)]);
+    if (action.next) {
+      lifts_.push_back(action);
+      lifts_.back().next = false;
+    }
+    return action;
+  }
+
+  Action limit() {
+    Action action{.kind = Kind::limit};
+    action.scope = static_cast<storage::CeilingScope>(draw(3));
+    if (action.scope == storage::CeilingScope::researcher) action.name = chance(2) ? "ada" : "eve";
+    if (action.scope == storage::CeilingScope::project) action.name = chance(2) ? "p" : "q";
+    lifts_.push_back(action);
+    if (!chance(3)) action.ceiling.devices = static_cast<std::int64_t>(draw(3));
+    if (!chance(3)) action.ceiling.time_limit_ms = static_cast<std::int64_t>(draw(3)) * 100'000;
     return action;
   }
 
@@ -241,6 +276,8 @@ class Walk {
     if (chance(12)) return {.kind = Kind::remove, .id = any_study()};
     if (chance(20)) return pause_or_resume();
     if (chance(20)) return prioritize();
+    if (chance(20)) return chance(3) ? limit() : stop();
+    if (chance(20)) return {.kind = Kind::judge, .id = any_study(), .next = !chance(4)};
     if (chance(30)) return extend();
     if (chance(300)) return {.kind = Kind::drain};
     if (worker == "d" && chance(40)) return {.kind = Kind::revoke_device, .worker = worker};
@@ -263,7 +300,9 @@ class Walk {
                     .directions = owned_ && chance(2) ? 1 : 0,
                     .max_failures = static_cast<std::int64_t>(draw(4)),
                     .owner = chance(2) ? "ada" : "eve",
-                    .priority = drawn_priority()};
+                    .priority = drawn_priority(),
+                    .webhook = {},
+                    .awaits_approval = chance(8)};
     return action;
   }
 
@@ -378,8 +417,10 @@ class Walk {
       }
       for (const auto& [attempt, one] : pair_.model().attempts()) attempts += one.study == id;
       if ((*row)->state != expected.state || (*row)->paused != expected.paused ||
-          (*row)->priority != expected.priority || (*row)->complete != complete ||
-          (*row)->failed != failed || (*row)->running != 0 || (*row)->attempts != attempts) {
+          (*row)->priority != expected.priority ||
+          ((*row)->approval == storage::Approval::awaited) != expected.awaits_approval ||
+          (*row)->complete != complete || (*row)->failed != failed || (*row)->running != 0 ||
+          (*row)->attempts != attempts) {
         return name + " has a row that counts otherwise";
       }
       for (const auto& [number, trial] : expected.trials) {
@@ -407,6 +448,7 @@ class Walk {
   const bool calm_;
   const bool owned_;  // with ask-and-tell studies and their owners
   std::deque<Action> planned_;
+  std::deque<Action> lifts_;  // end what administrators have set
   std::int64_t progress_ = 0;
   int keys_ = 0;
   Pair pair_;

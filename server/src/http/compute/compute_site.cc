@@ -171,7 +171,8 @@ Result<Response> blob(const SiteContext& context, const Request& request) {
   TRY(const auto referenced, context.storage.project_references(request.device.project, sha256));
   const auto path = context.blobs.path_of(sha256);
   const auto bytes = context.blobs.size(sha256);
-  if (!referenced || !path || !bytes) return error_response(404, unknown);
+  const bool barred = context.identities.is_barred(sha256);
+  if (!referenced || barred || !path || !bytes) return error_response(404, unknown);
   return blob_response(path->string(), *bytes);
 }
 

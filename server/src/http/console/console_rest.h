@@ -21,6 +21,7 @@ std::span<const Route> blob_routes();       // blob_rest.cc
 std::span<const Route> artifact_routes();   // artifact_rest.cc
 std::span<const Route> webhook_routes();    // webhook_rest.cc
 std::span<const Route> people_routes();     // people_rest.cc
+std::span<const Route> rules_routes();      // rules_rest.cc: freezes, bars, ceilings, approval
 std::span<const Route> enrolment_routes();  // enrolment_rest.cc: projects, codes, devices
 std::span<const Route> operator_routes();   // operator_rest.cc: audit log, reports, metrics
 

@@ -23,6 +23,21 @@ using storage::Outcome;
 // The most researchers of a project that the list names.
 constexpr std::size_t kNamedResearchers = 100;
 
+// Appends what limits studies of the caller in this project (R68). 0: no limit.
+void append_ceiling(std::string& out, const SiteContext& context, const Request& request,
+                    const std::string& project) {
+  const storage::Rules rules = context.identities.rules();
+  const std::string& caller = request.principal.name;
+  const storage::StudyCeiling most = storage::ceiling_of(rules, caller, project);
+  ObjectWriter(out)
+      .integer("time_limit_ms", most.time_limit_ms)
+      .integer("data_bytes", most.data_bytes)
+      .integer("devices", storage::devices_of_researcher(rules, caller))
+      .integer("devices_of_project", storage::devices_of_project(rules, project))
+      .boolean("approval", most.approval && !is_admin(request))
+      .end();
+}
+
 Result<Response> list_projects(const SiteContext& context, const Request& request) {
   TRY(const auto page, page_of(request.query, kDefaultPage, kLargestPage));
   std::vector<storage::Project> projects =
@@ -39,6 +54,13 @@ Result<Response> list_projects(const SiteContext& context, const Request& reques
     append_list(row.begin("researchers"),
                 context.identities.researchers(project.name, kNamedResearchers),
                 [&out](const std::string& name) { append_string(out, name); });
+    if (project.frozen_at != 0) {
+      ObjectWriter frozen(row.begin("frozen"));
+      frozen.integer("at", project.frozen_at);
+      if (!project.reason.empty()) frozen.text("reason", project.reason);
+      frozen.end();
+    }
+    append_ceiling(row.begin("ceiling"), context, request, project.name);
     row.end();
   });
   end_page(body, page, projects, more);

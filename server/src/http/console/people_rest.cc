@@ -312,7 +312,7 @@ Status change_person(const SiteContext& context, const Request& request, const R
     const std::string first = context.identities.first_project(request.principal);
     if (!first.empty()) change.projects = std::vector<std::string>{first};
   }
-  return commit_noted(
+  return commit_rules(
       context, change, note_of(request, "researcher.update", person->name, detail_of(change)),
       reply, [&context, id = person->id, closes](const Outcome&) {
         if (closes) {

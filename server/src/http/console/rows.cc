@@ -107,12 +107,14 @@ void append_asked(ObjectWriter& study, const storage::StudyRow& row, Sampler sam
 
 // Appends how long the study will still take (R63), or why that is not known.
 void append_estimate(std::string& out, const storage::StudyRow& row,
-                     const dispatch::Estimate& estimate) {
+                     const dispatch::Estimate& estimate, bool is_held) {
   const bool counts = open_trials(row).has_value();
   ObjectWriter body(out);
   body.integer("runs", estimate.runs).integer("devices", estimate.devices);
   if (counts && estimate.device_ms) body.integer("device_ms", *estimate.device_ms);
-  if (row.paused) {
+  if (is_held) {
+    body.text("why", "held");
+  } else if (row.paused) {
     body.text("why", "paused");
   } else if (!counts) {
     body.text("why", "no_total");
@@ -167,8 +169,25 @@ std::optional<std::int64_t> open_trials(const storage::StudyRow& row) {
   return std::max<std::int64_t>(goal - row.complete - row.pruned - row.failed, 0);
 }
 
+Held held_of(const storage::StudyRow& row, const storage::Stop& stop) {
+  if (row.approval == storage::Approval::refused) return {"approval_refused", row.refusal};
+  if (row.state != storage::StudyState::running) return {};
+  switch (stop.code) {
+    case storage::Stop::Code::owner_suspended:
+      return {"owner_suspended", stop.reason};
+    case storage::Stop::Code::project_frozen:
+      return {"project_frozen", stop.reason};
+    case storage::Stop::Code::bundle_barred:
+      return {"bundle_barred", stop.reason};
+    case storage::Stop::Code::none:
+      break;
+  }
+  if (row.approval == storage::Approval::awaited) return {"approval_pending", {}};
+  return {};
+}
+
 std::string study_row_json(const storage::StudyRow& row, Sampler sampler,
-                           const dispatch::Estimate& estimate) {
+                           const dispatch::Estimate& estimate, const Held& held) {
   std::string out;
   out.reserve(1024);
   ObjectWriter study(out);
@@ -184,6 +203,12 @@ std::string study_row_json(const storage::StudyRow& row, Sampler sampler,
     stop.integer("trial", to_int(*row.stopped_by)).integer("failures", row.spec.max_failures);
     append_failure(stop.begin("error"), *row.stop_failure);
     stop.end();
+  }
+  if (!held.code.empty()) {
+    ObjectWriter why(study.begin("held"));
+    why.text("code", held.code);
+    if (!held.reason.empty()) why.text("reason", held.reason);
+    why.end();
   }
   study.text("direction", name_of(row.spec.direction))
       .integer("total", row.total)
@@ -223,7 +248,7 @@ std::string study_row_json(const storage::StudyRow& row, Sampler sampler,
   }
   if (asked) append_asked(study, row, sampler);
   if (row.state == storage::StudyState::running)
-    append_estimate(study.begin("estimate"), row, estimate);
+    append_estimate(study.begin("estimate"), row, estimate, !held.code.empty());
   if (row.webhook) append_webhook(study.begin("webhook"), *row.webhook);
   study.end();
   return out;

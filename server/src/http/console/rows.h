@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "dispatch/estimate.h"
 #include "storage/records.h"
@@ -39,9 +40,18 @@ class CurveRoom {
 // its owner has not said how many it wants.
 std::optional<std::int64_t> open_trials(const storage::StudyRow& row);
 
+// Why nothing of a study is leased by the decision of an administrator (R67, R68).
+struct Held {
+  std::string_view code{};  // empty: it is not held
+  std::string reason{};     // may be empty
+};
+
+// `stop`: what stops the study. A study that has ended is held only if it was refused.
+Held held_of(const storage::StudyRow& row, const storage::Stop& stop);
+
 // `estimate` is written only for a study that runs.
 std::string study_row_json(const storage::StudyRow& row, Sampler sampler = Sampler::away,
-                           const dispatch::Estimate& estimate = {});
+                           const dispatch::Estimate& estimate = {}, const Held& held = {});
 std::string trial_row_json(const storage::TrialDetail& detail, Detail amount = Detail::row);
 
 }  // namespace hyperflock::http

@@ -13,10 +13,12 @@ Error unknown_study() {
   return Error{"unknown_study", "There is no such study, or it belongs to somebody else."};
 }
 
-std::string shown_study_json(const Hub& hub, const storage::StudyRow& row) {
+std::string shown_study_json(const Hub& hub, const auth::IdentityCache& identities,
+                             const storage::StudyRow& row) {
   const std::int64_t open = open_trials(row).value_or(0);
   return study_row_json(row, hub.is_owned(row.id) ? Sampler::attached : Sampler::away,
-                        hub.estimate(row.id, open));
+                        hub.estimate(row.id, open),
+                        held_of(row, identities.stop_of(row.owner, row.project, row.spec)));
 }
 
 bool may_see(const storage::Principal& principal, const storage::StudyRow& study) {
@@ -44,6 +46,33 @@ Status reply_noted(const SiteContext& context, const Request& request, const sto
     reply(noted ? response : error_response(noted.error()));
   });
   return {};
+}
+
+void reply_with_row(const SiteContext& context, const hub::Lane& lane, StudyId id, int status,
+                    const Reply& reply, std::function<Status(const storage::StudyRow&)> objection) {
+  const auto read = [&context, id, status, objection = std::move(objection)]() -> Result<Response> {
+    TRY(const auto row, context.storage.study(id));
+    if (!row) return unknown_study();
+    if (objection) TRY(objection(*row));
+    return json_response(status, shown_study_json(context.hub, context.identities, *row));
+  };
+  const hub::Added added = context.readers.post(lane, [read, reply] { respond(reply, read()); });
+  if (added != hub::Added::yes) respond(reply, overloaded(added));
+}
+
+hub::Lane row_lane(const Request& request) {
+  hub::Lane lane = request.lane;
+  if (lane.band == hub::Band::costly) lane.band = hub::Band::quick;
+  return lane;
+}
+
+hub::Callback<StudyId> row_replier(const SiteContext& context, const Request& request,
+                                   Reply reply) {
+  return [&context, lane = row_lane(request),
+          reply = std::move(reply)](const Result<StudyId>& changed) {
+    if (!changed) return reply(error_response(changed.error()));
+    reply_with_row(context, lane, *changed, 200, reply);
+  };
 }
 
 }  // namespace hyperflock::http

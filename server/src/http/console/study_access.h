@@ -2,6 +2,7 @@
 // of the console below /api/studies/<id> use this. Any thread.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "base/result.h"
@@ -13,7 +14,8 @@ namespace hyperflock::http {
 Error unknown_study();
 
 // Returns the study's row as JSON, with what the hub knows: its owner's presence and its estimate.
-std::string shown_study_json(const Hub& hub, const storage::StudyRow& row);
+std::string shown_study_json(const Hub& hub, const auth::IdentityCache& identities,
+                             const storage::StudyRow& row);
 
 bool may_see(const storage::Principal& principal, const storage::StudyRow& study);
 
@@ -25,5 +27,17 @@ Result<storage::StudyRow> readable_study(const SiteContext& context, const Reque
 // files, an entry of the audit log is committed first. If that commit fails, no content is sent.
 Status reply_noted(const SiteContext& context, const Request& request, const storage::StudyRow& row,
                    Response response, Reply reply);
+
+// Reads the study's row in the lane and replies with it, or with the error that `objection` returns
+// for it.
+void reply_with_row(const SiteContext& context, const hub::Lane& lane, StudyId id, int status,
+                    const Reply& reply,
+                    std::function<Status(const storage::StudyRow&)> objection = {});
+
+// Returns the lane in which the row of a study that the request has changed is read.
+hub::Lane row_lane(const Request& request);
+
+// Returns a callback that replies with the row of the changed study.
+hub::Callback<StudyId> row_replier(const SiteContext& context, const Request& request, Reply reply);
 
 }  // namespace hyperflock::http

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "auth/tokens.h"
@@ -28,48 +29,27 @@ Error closed_project() {
                "This study's project is not open to you any more; ask an administrator."};
 }
 
-// Reads the study's row in the lane and replies with it, or with the error that `objection` returns
-// for it.
-void reply_with_row(const SiteContext& context, const hub::Lane& lane, StudyId id, int status,
-                    const Reply& reply,
-                    std::function<Status(const storage::StudyRow&)> objection = {}) {
-  const auto read = [&context, id, status, objection = std::move(objection)]() -> Result<Response> {
-    TRY(const auto row, context.storage.study(id));
-    if (!row) return unknown_study();
-    if (objection) TRY(objection(*row));
-    return json_response(status, shown_study_json(context.hub, *row));
-  };
-  const hub::Added added = context.readers.post(lane, [read, reply] { respond(reply, read()); });
-  if (added != hub::Added::yes) respond(reply, overloaded(added));
-}
-
-// Returns the lane in which the row of a study that the request has changed is read.
-hub::Lane row_lane(const Request& request) {
-  hub::Lane lane = request.lane;
-  if (lane.band == hub::Band::costly) lane.band = hub::Band::quick;
-  return lane;
-}
-
-// Returns a callback that replies with the row of the changed study.
-hub::Callback<StudyId> row_replier(const SiteContext& context, const Request& request,
-                                   Reply reply) {
-  return [&context, lane = row_lane(request),
-          reply = std::move(reply)](const Result<StudyId>& changed) {
-    if (!changed) return reply(error_response(changed.error()));
-    reply_with_row(context, lane, *changed, 200, reply);
-  };
-}
-
 // ---- submitting
 
+std::vector<std::string> blobs_of(const protocol::StudySpec& spec) {
+  std::vector<std::string> blobs{spec.bundle.sha256};
+  for (const protocol::DataRef& data : spec.data) blobs.push_back(data.blob.sha256);
+  return blobs;
+}
+
 // Returns an error if a blob that the study names cannot be used. The error names the blob's field,
-// which begins with `above`.
+// which begins with `above`. One of `owners` must own each blob (R69). For others, a blob that
+// somebody else has uploaded is unknown, like one that nobody has.
 Status check_blobs(const SiteContext& context, const protocol::StudySpec& spec,
-                   const std::string& above = {}) {
+                   const std::set<std::string>& owners, const std::string& above = {}) {
+  std::vector<std::string> unknown = blobs_of(spec);
+  for (const std::string& owner : owners) {
+    TRY(unknown, context.storage.not_owned(owner, unknown));
+  }
   const auto check = [&](const protocol::BlobRef& blob, const std::string& part) -> Status {
     const std::string field = above + part;
     const auto bytes = context.blobs.size(blob.sha256);
-    if (!bytes)
+    if (!bytes || std::ranges::count(unknown, blob.sha256) != 0)
       return Error{"unknown_blob", "Upload this blob before the study that names it.",
                    field + ".sha256"};
     if (*bytes != static_cast<std::uint64_t>(blob.bytes)) {
@@ -81,12 +61,6 @@ Status check_blobs(const SiteContext& context, const protocol::StudySpec& spec,
   for (std::size_t i = 0; i < spec.data.size(); ++i)
     TRY(check(spec.data[i].blob, "data[" + std::to_string(i) + "]"));
   return {};
-}
-
-std::vector<std::string> blobs_of(const protocol::StudySpec& spec) {
-  std::vector<std::string> blobs{spec.bundle.sha256};
-  for (const protocol::DataRef& data : spec.data) blobs.push_back(data.blob.sha256);
-  return blobs;
 }
 
 // Returns whether two specs ask for the same trials. Name, provenance, priority and the limit of
@@ -108,6 +82,64 @@ Error other_content(StudyId earlier) {
                                    "another key, or submit what it was made of."};
 }
 
+// Returns whether a new study, other code or a larger space must be approved (R68). What an
+// administrator submits needs no other administrator.
+bool needs_approval(const SiteContext& context, const Request& request, const std::string& owner,
+                    const std::string& project) {
+  return !is_admin(request) && context.identities.ceiling_of(owner, project).approval;
+}
+
+Error stopped(const storage::Stop& stop, std::string field = {}) {
+  const auto error = [&](std::string code, std::string text) {
+    if (!stop.reason.empty()) text += " Reason: " + stop.reason;
+    return Error{std::move(code), std::move(text), std::move(field)};
+  };
+  switch (stop.code) {
+    case storage::Stop::Code::owner_suspended:
+      return error("owner_suspended", "An administrator suspended the study's owner.");
+    case storage::Stop::Code::project_frozen:
+      return error("project_frozen",
+                   "An administrator froze this project, so nothing of it runs for now.");
+    default:
+      return error("bundle_barred", "An administrator barred this blob, so no study may run it.");
+  }
+}
+
+// Returns an error if administrators let no such study run (R67), or if it is above a ceiling
+// (R68). The error names a field, which begins with `above`.
+Status check_rules(const SiteContext& context, const std::string& owner, const std::string& project,
+                   const protocol::StudySpec& spec, const std::string& above = {}) {
+  if (const auto stop = context.identities.stop_of(owner, project, spec)) {
+    std::string field;
+    if (stop.code == storage::Stop::Code::project_frozen) field = above + "project";
+    if (stop.code == storage::Stop::Code::bundle_barred)
+      field = above + (context.identities.is_barred(spec.bundle.sha256) ? "bundle" : "data");
+    return stopped(stop, std::move(field));
+  }
+  const storage::StudyCeiling most = context.identities.ceiling_of(owner, project);
+  if (most.time_limit_ms > 0 && spec.time_limit_ms > most.time_limit_ms) {
+    return Error{"ceiling_exceeded",
+                 "A trial may run at most " + std::to_string(most.time_limit_ms) +
+                     " ms here; give a lower time limit, or 0 for this one.",
+                 above + "limits.time_limit_ms"};
+  }
+  std::int64_t bytes = 0;
+  std::set<std::string> counted;
+  const auto count = [&](const protocol::BlobRef& blob) {
+    if (counted.insert(blob.sha256).second) bytes += blob.bytes;
+  };
+  count(spec.bundle);
+  for (const protocol::DataRef& data : spec.data) count(data.blob);
+  if (most.data_bytes > 0 && bytes > most.data_bytes) {
+    return Error{"ceiling_exceeded",
+                 "The code and the data of a study may have at most " +
+                     std::to_string(most.data_bytes) + " bytes here; this one has " +
+                     std::to_string(bytes) + ".",
+                 above + "data"};
+  }
+  return {};
+}
+
 Status submit(const SiteContext& context, const Request& request, const Reply& reply) {
   TRY(auto spec, protocol::parse_study_spec(request.body));
   TRY(spec.name, names::plain_name(spec.name, "name"));
@@ -118,7 +150,9 @@ Status submit(const SiteContext& context, const Request& request, const Reply& r
   TRY(const auto project, project_of(context, request, std::exchange(spec.project, {})));
   // Holds the blobs until the study names them, even if another study is deleted meanwhile.
   const std::shared_ptr<blobs::CollectedBlobs::Hold> hold = context.blobs.hold(blobs_of(spec));
-  TRY(check_blobs(context, spec));
+  TRY(check_blobs(context, spec, {request.principal.name}));
+  TRY(check_rules(context, request.principal.name, project, spec));
+  const bool awaits = needs_approval(context, request, request.principal.name, project);
   auto done = [&context, hold, sent = spec, project, lane = row_lane(request),
                reply](Result<hub::Submitted> submitted) mutable {
     if (!submitted) return reply(error_response(submitted.error()));
@@ -134,10 +168,11 @@ Status submit(const SiteContext& context, const Request& request, const Reply& r
                      });
     }
   };
-  context.hub.submit_study({request.principal.name, project, std::move(spec),
-                            quota_of(request.principal), note_of(request, "study.submit", {}),
-                            std::move(webhook), auth::new_token(auth::TokenKind::webhook_secret)},
-                           std::move(done));
+  context.hub.submit_study(
+      {request.principal.name, project, std::move(spec), quota_of(request.principal),
+       note_of(request, "study.submit", {}), std::move(webhook),
+       auth::new_token(auth::TokenKind::webhook_secret), awaits},
+      std::move(done));
   return {};
 }
 
@@ -188,6 +223,7 @@ Status prioritize(const SiteContext& context, const Request& request, const Repl
 Status reissue(const SiteContext& context, const Request& request, const Reply& reply) {
   TRY(auto body, protocol::parse_reissue(request.body.empty() ? "{}" : request.body));
   TRY(auto row, usable_study(context, request));
+  TRY(check_rules(context, row.owner, row.project, row.spec));
   hub::Reissue wanted{.study = std::move(row), .quota = quota_of(request.principal)};
   std::shared_ptr<blobs::CollectedBlobs::Hold> hold;
   std::string detail;
@@ -196,7 +232,10 @@ Status reissue(const SiteContext& context, const Request& request, const Reply& 
     auto spec = protocol::with_code(wanted.study.spec, *body.code, {});
     TRY(wanted.runtime_index, protocol::choose_runtime(spec, context.runtimes));
     hold = context.blobs.hold(blobs_of(spec));
-    TRY(check_blobs(context, spec, "code."));
+    TRY(check_blobs(context, spec, {request.principal.name, wanted.study.owner}, "code."));
+    TRY(check_rules(context, wanted.study.owner, wanted.study.project, spec, "code."));
+    wanted.awaits_approval =
+        needs_approval(context, request, wanted.study.owner, wanted.study.project);
     ObjectWriter(detail).text("entry", spec.entry).text("bundle", spec.bundle.sha256).end();
     wanted.code = std::move(body.code);
   }
@@ -216,10 +255,13 @@ Status extend(const SiteContext& context, const Request& request, const Reply& r
     return protocol::not_a_grid();  // before its space is read
   TRY(auto more, protocol::parse_extension(request.body, row.spec.kind));
   TRY(protocol::extended(row.spec, more));  // for an error that says what differs
+  TRY(check_rules(context, row.owner, row.project, row.spec));
+  const bool awaits = needs_approval(context, request, row.owner, row.project);
   context.hub.extend_study({.study = std::move(row),
                             .more = std::move(more),
                             .quota = quota_of(request.principal),
-                            .note = note_of(request, "study.extend", {})},
+                            .note = note_of(request, "study.extend", {}),
+                            .awaits_approval = awaits},
                            row_replier(context, request, reply));
   return {};
 }
@@ -296,8 +338,9 @@ Result<Response> studies(const SiteContext& context, const Request& request) {
   TRY(const auto found, context.storage.studies(query));
   std::string out;
   ObjectWriter page(out);
-  append_list(page.begin("studies"), found.studies,
-              [&](const storage::StudyRow& row) { out += shown_study_json(context.hub, row); });
+  append_list(page.begin("studies"), found.studies, [&](const storage::StudyRow& row) {
+    out += shown_study_json(context.hub, context.identities, row);
+  });
   page.integer("cursor", found.studies.empty() ? wanted.after : to_int(found.studies.back().id))
       .boolean("more", found.more)
       .end();
@@ -306,7 +349,7 @@ Result<Response> studies(const SiteContext& context, const Request& request) {
 
 Result<Response> study(const SiteContext& context, const Request& request) {
   TRY(const auto row, readable_study(context, request));
-  return json_response(200, shown_study_json(context.hub, row));
+  return json_response(200, shown_study_json(context.hub, context.identities, row));
 }
 
 // Sends the spec with the newest version of the code, or with that of `code_version` (R64).

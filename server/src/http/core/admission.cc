@@ -30,13 +30,15 @@ Admission::Admission(const AdmissionLimits& limits)
       strangers_({.burst = limits.strangers_burst, .per_second = limits.strangers_per_s}),
       reports_({.burst = limits.reports_burst, .per_second = limits.reports_per_s}),
       checkpoints_({.burst = limits.checkpoints_burst, .per_second = limits.checkpoints_per_s}),
-      artifacts_({.burst = limits.artifacts_burst, .per_second = limits.artifacts_per_s}) {}
+      artifacts_({.burst = limits.artifacts_burst, .per_second = limits.artifacts_per_s}),
+      proofs_({.burst = limits.proofs_burst, .per_second = limits.proofs_per_s}) {}
 
-Admission::Verdict Admission::ask(auth::RateLimiter& limiter, const std::string& key) {
+Admission::Verdict Admission::ask(auth::RateLimiter& limiter, const std::string& key,
+                                  double tokens) {
   const std::lock_guard lock(mutex_);
   const Instant time = now();
-  if (limiter.allow(key, time)) return {};
-  return {std::max<std::int64_t>(1, (limiter.wait_ms(key, time) + 999) / 1'000)};
+  if (limiter.allow(key, time, tokens)) return {};
+  return {std::max<std::int64_t>(1, (limiter.wait_ms(key, time, tokens) + 999) / 1'000)};
 }
 
 Admission::Verdict Admission::admit_join(const std::string& address) {
@@ -57,6 +59,11 @@ Admission::Verdict Admission::admit_checkpoint(const std::string& attempt) {
 
 Admission::Verdict Admission::admit_artifact(const std::string& attempt) {
   return ask(artifacts_, attempt);
+}
+
+Admission::Verdict Admission::admit_proof(const std::string& person, std::int64_t bytes) {
+  constexpr std::int64_t kUnit = std::int64_t{8} << 20;
+  return ask(proofs_, person, static_cast<double>(1 + bytes / kUnit));
 }
 
 }  // namespace hyperflock::http

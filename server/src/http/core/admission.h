@@ -25,6 +25,8 @@ struct AdmissionLimits {
   double checkpoints_per_s = 0.5;
   double artifacts_burst = 20;
   double artifacts_per_s = 1;
+  double proofs_burst = 200;  // proofs of possession: one for each, and one for each 8 MiB
+  double proofs_per_s = 4;
 };
 
 class Admission {
@@ -49,9 +51,11 @@ class Admission {
   Verdict admit_checkpoint(const std::string& attempt);
   // Counts an artifact of this attempt.
   Verdict admit_artifact(const std::string& attempt);
+  // Counts a proof of possession of this person, by what it costs to compute.
+  Verdict admit_proof(const std::string& person, std::int64_t bytes);
 
  private:
-  Verdict ask(auth::RateLimiter& limiter, const std::string& key);
+  Verdict ask(auth::RateLimiter& limiter, const std::string& key, double tokens = 1);
 
   std::mutex mutex_;
   auth::RateLimiter joins_;
@@ -59,6 +63,7 @@ class Admission {
   auth::RateLimiter reports_;
   auth::RateLimiter checkpoints_;
   auth::RateLimiter artifacts_;
+  auth::RateLimiter proofs_;
 };
 
 }  // namespace hyperflock::http

@@ -46,6 +46,18 @@ Error overloaded(hub::Added added) {
                "The server has too much to do at the moment; try again in a few seconds."};
 }
 
+Status commit_rules(const SiteContext& context, const storage::Transition& change,
+                    storage::NoteAudit note, Reply reply, Answer answer) {
+  context.hub.change_rules(
+      {change, std::move(note)},
+      [&identities = context.identities, change](const auto& outcome) {
+        identities.committed(change, outcome);
+        return identities.rules();
+      },
+      reply_with(std::move(reply), std::move(answer)));
+  return {};
+}
+
 Error unknown_device() { return {"unknown_device", "No device has this name."}; }
 
 Status erase_device(const SiteContext& context, const std::string& device, storage::NoteAudit note,

@@ -9,6 +9,7 @@
 #include "blobs/collected_blobs.h"
 #include "http/core/admission.h"
 #include "http/core/device_reports.h"
+#include "http/core/possession.h"
 #include "http/core/static_files.h"
 #include "hub/hub.h"
 #include "hub/output_book.h"
@@ -35,6 +36,7 @@ struct SiteContext {
   DeviceReports& reports;
   auth::IdentityCache& identities;
   Admission& admission;
+  Possession& possession;
   telemetry::Metrics& metrics;
   const StaticFiles& files;                 // of this site; the origins share no files
   std::vector<protocol::Runtime> runtimes;  // those that browsers get, the newest first

@@ -103,6 +103,7 @@ StudyRow whole_study(Db& db, const Query& row) {
   StudyRow study = read_study(row);
   if (study.stopped_by) study.stop_failure = failure_of(db, {study.id, *study.stopped_by});
   study.webhook = webhook_of(db, study.id);
+  study.earlier_blobs = earlier_blobs(db, study);
   if (study.spec.directions.size() > 1) study.best_trials = front_of(db, study.id);
   if (study.spec.kind != protocol::StudyKind::asked || !study.best_trial) return study;
   Query best = db.query("SELECT params FROM trials WHERE study = ? AND number = ?", study.id,
@@ -256,6 +257,7 @@ Snapshot load(Db& db) {
     if (auto row = study(db, StudyId{id}))
       snapshot.studies.push_back(running_study(db, *std::move(row)));
   }
+  snapshot.rules = rules(db);
   Query next = db.query(
       "SELECT max(study, coalesce((SELECT max(id) FROM studies), 0)) + 1,"
       " max(attempt, coalesce((SELECT max(id) FROM attempts), 0)) + 1,"
@@ -296,10 +298,11 @@ Identities identities(Db& db) {
     all.tokens.push_back({tokens.integer(0), tokens.integer(1), std::string(tokens.text(2)),
                           tokens.integer(3), tokens.integer(4), tokens.integer(5)});
   }
-  Query projects = db.query("SELECT id, name, created_at FROM projects ORDER BY id");
+  Query projects =
+      db.query("SELECT id, name, created_at, frozen_at, frozen_reason FROM projects ORDER BY id");
   while (projects.next()) {
-    all.projects.push_back(
-        {projects.integer(0), std::string(projects.text(1)), projects.integer(2)});
+    all.projects.push_back({projects.integer(0), std::string(projects.text(1)), projects.integer(2),
+                            projects.integer(3), std::string(projects.text(4))});
   }
   Query codes = db.query(
       "SELECT code_hash, project, id, label, created_by, created_at, expires_at, max_uses, uses,"
@@ -317,6 +320,8 @@ Identities identities(Db& db) {
                            std::string(devices.text(2)), std::string(devices.text(3)),
                            std::string(devices.text(4)), !devices.null(5)});
   }
+  all.barred = barred_blobs(db);
+  all.rules = rules(db);
   return all;
 }
 

@@ -75,6 +75,14 @@ std::vector<std::string> kept_blobs(Db& db);
 std::vector<std::string> owned_blobs(Db& db);
 bool project_references(Db& db, const std::string& project, const std::string& sha256);
 Usage usage(Db& db, const std::string& owner);
+// operator_rules.cc
+Rules rules(Db& db);
+std::vector<BarredBlob> barred_blobs(Db& db);
+// Returns the blobs of earlier versions of a study's code that its spec does not name any more.
+std::vector<std::string> earlier_blobs(Db& db, const StudyRow& study);
+std::vector<std::string> not_owned(Db& db, const std::string& owner,
+                                   const std::vector<std::string>& blobs);
+std::vector<StudyRow> awaiting_approval(Db& db, std::int64_t after, std::int64_t limit);
 // webhooks.cc
 std::optional<StudyWebhook> webhook_of(Db& db, StudyId id);
 Outbox outbox(Db& db, std::int64_t now);

@@ -148,6 +148,14 @@ Result<std::vector<std::string>> SqliteStorage::kept_blobs() {
 Result<std::vector<std::string>> SqliteStorage::owned_blobs() {
   return guarded([&] { return sqlite::owned_blobs(*readers_.borrow()); });
 }
+Result<std::vector<std::string>> SqliteStorage::not_owned(const std::string& owner,
+                                                          const std::vector<std::string>& blobs) {
+  return guarded([&] { return sqlite::not_owned(*readers_.borrow(), owner, blobs); });
+}
+Result<std::vector<StudyRow>> SqliteStorage::awaiting_approval(std::int64_t after,
+                                                               std::int64_t limit) {
+  return guarded([&] { return sqlite::awaiting_approval(*readers_.borrow(), after, limit); });
+}
 Result<bool> SqliteStorage::project_references(const std::string& project,
                                                const std::string& sha256) {
   return guarded([&] { return sqlite::project_references(*readers_.borrow(), project, sha256); });

@@ -72,6 +72,9 @@ class SqliteStorage final : public Storage {
   Result<std::optional<ArtifactRow>> artifact(StudyId study, const std::string& id) override;
   Result<std::vector<std::string>> kept_blobs() override;
   Result<std::vector<std::string>> owned_blobs() override;
+  Result<std::vector<std::string>> not_owned(const std::string& owner,
+                                             const std::vector<std::string>& blobs) override;
+  Result<std::vector<StudyRow>> awaiting_approval(std::int64_t after, std::int64_t limit) override;
   Result<bool> project_references(const std::string& project, const std::string& sha256) override;
   Result<Usage> usage(const std::string& owner) override;
   Result<Outbox> outbox(std::int64_t now) override;

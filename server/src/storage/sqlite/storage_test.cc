@@ -122,6 +122,13 @@ TEST_F(SqliteFile, TheBestTrialsOfAnOlderFileAreFound) {
       db.exec(std::string("DROP TABLE ") + table);
     db.exec("DROP INDEX studies_by_owner");
     db.exec("DROP INDEX running_studies");
+    db.exec("DROP INDEX studies_awaiting_approval");
+    db.exec("ALTER TABLE study_progress DROP COLUMN approval");
+    db.exec("ALTER TABLE study_progress DROP COLUMN refusal");
+    db.exec("ALTER TABLE projects DROP COLUMN frozen_at");
+    db.exec("ALTER TABLE projects DROP COLUMN frozen_reason");
+    for (const char* table : {"barred_blobs", "ceilings"})
+      db.exec(std::string("DROP TABLE ") + table);
     db.exec("DROP TABLE earlier_specs");
     db.exec("ALTER TABLE attempts DROP COLUMN code");
     db.exec("ALTER TABLE study_progress DROP COLUMN code");

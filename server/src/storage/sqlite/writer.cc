@@ -112,8 +112,10 @@ void Writer::add_study(const CreateStudy& create) {
       std::max<std::size_t>(create.spec.directions.size(), 1));
   db_->run(
       "INSERT INTO study_progress (study, state, complete, pruned, failed, running, attempts,"
-      " cursor, finished_at, best_value, priority) VALUES (?, ?, 0, 0, 0, 0, 0, 0, 0, 0, ?)",
-      create.id, StudyState::running, create.spec.priority);
+      " cursor, finished_at, best_value, priority, approval)"
+      " VALUES (?, ?, 0, 0, 0, 0, 0, 0, 0, 0, ?, ?)",
+      create.id, StudyState::running, create.spec.priority,
+      create.awaits_approval ? Approval::awaited : Approval::given);
   add_blobs(create.id, create.owner, create.project, create.spec);
   if (create.webhook)
     store_webhook(create.id, *create.webhook, create.owner, create.webhook_secret);
@@ -370,6 +372,18 @@ Outcome Writer::apply_one(const SetPriority& set) {
   return of_study(Applied::applied, set.study);
 }
 
+Outcome Writer::apply_one(const JudgeStudy& judge) {
+  Study* study = find_study(judge.study);
+  if (study == nullptr) return of_study(Applied::conflict, judge.study);
+  if (!ledger::is_running(study->row)) return of_study(Applied::superseded, judge.study);
+  if (study->row.approval != Approval::awaited) return of_study(Applied::repeated, judge.study);
+  study->row.approval = judge.approved ? Approval::given : Approval::refused;
+  touch(*study);
+  if (judge.approved) return of_study(Applied::applied, judge.study);
+  db_->run("UPDATE study_progress SET refusal = ? WHERE study = ?", judge.reason, judge.study);
+  return apply_one(EndStudy{judge.study, StudyState::cancelled});
+}
+
 void Writer::cancel_trials(Study& study) {
   std::vector<TrialNumber> unfinished;
   {
@@ -414,6 +428,7 @@ Outcome Writer::apply_one(const ReissueTrials& reissue) {
     append(result.dropped, drop_checkpoints({reissue.study, number}, 0));
   }
   ledger::reopened(study->row);
+  if (reissue.awaits_approval) study->row.approval = Approval::awaited;
   touch(*study);
   result.applied = Applied::applied;
   result.priority = study->row.priority;
@@ -447,6 +462,7 @@ Outcome Writer::apply_one(const ExtendStudy& extend) {
   db_->run("UPDATE studies SET spec = ?, total = ? WHERE id = ?",
            protocol::serialize_study_spec(*after), has, extend.study);
   ledger::reopened(study->row);
+  if (extend.awaits_approval) study->row.approval = Approval::awaited;
   touch(*study);
   result.applied = Applied::applied;
   result.id = had;
@@ -494,7 +510,7 @@ Writer::Study* Writer::find_study(StudyId id) {
       "SELECT direction, state, complete, pruned, failed, running, attempts, cursor, finished_at,"
       " best_trial, best_value, kind, objectives, asked, generation, sampler, sampler_since,"
       " wanted, paused, artifacts, artifact_bytes, stopped_by, forgiven_seq, priority,"
-      " code, resumable_code"
+      " code, resumable_code, approval"
       " FROM studies JOIN study_progress ON study = id WHERE id = ?",
       id);
   if (!row.next()) return nullptr;
@@ -526,6 +542,7 @@ Writer::Study* Writer::find_study(StudyId id) {
   study.priority = row.integer(23);
   study.code = row.integer(24);
   study.resumable_code = row.integer(25);
+  study.approval = static_cast<Approval>(row.integer(26));
   return &studies_.emplace(id, Study{std::move(study), false}).first->second;
 }
 
@@ -543,11 +560,12 @@ void Writer::write_changed_studies() {
         " attempts = ?, cursor = ?, finished_at = ?, best_trial = ?, best_value = ?, asked = ?,"
         " generation = ?, sampler = ?, sampler_since = ?, wanted = ?, paused = ?, artifacts = ?,"
         " artifact_bytes = ?, stopped_by = ?, forgiven_seq = ?, priority = ?, code = ?,"
-        " resumable_code = ? WHERE study = ?",
+        " resumable_code = ?, approval = ? WHERE study = ?",
         row.state, row.complete, row.pruned, row.failed, row.running, row.attempts, row.cursor,
         row.finished_at, row.best_trial, row.best_value, row.total, row.generation, row.sampler,
         row.sampler_since, row.wanted, row.paused ? 1 : 0, row.artifacts, row.artifact_bytes,
-        row.stopped_by, row.forgiven_seq, row.priority, row.code, row.resumable_code, row.id);
+        row.stopped_by, row.forgiven_seq, row.priority, row.code, row.resumable_code, row.approval,
+        row.id);
     study->changed = false;
   }
   changed_.clear();

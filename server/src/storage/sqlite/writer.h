@@ -73,6 +73,7 @@ class Writer {
   Outcome apply_one(const EndStudy& end);
   Outcome apply_one(const PauseStudy& pause);
   Outcome apply_one(const SetPriority& set);
+  Outcome apply_one(const JudgeStudy& judge);
   Outcome apply_one(const ExtendStudy& extend);
   Outcome apply_one(const ReissueTrials& reissue);
 
@@ -131,6 +132,11 @@ class Writer {
   std::vector<Candidate>& front_of(Study& study);
   // Computes the best trials of the study again from all of its results.
   void find_best(Study& study);
+
+  // The next functions are in operator_rules.cc.
+  Outcome apply_one(const FreezeProject& freeze);
+  Outcome apply_one(const BarBlob& bar);
+  Outcome apply_one(const SetCeiling& set);
 
   // The next functions are in identity.cc.
   Outcome apply_one(const CreatePrincipal& create);

@@ -164,6 +164,13 @@ class FaultyStorage final : public Storage {
   Result<std::vector<std::string>> owned_blobs() override {
     return read<std::vector<std::string>>([this] { return inner_->owned_blobs(); });
   }
+  Result<std::vector<std::string>> not_owned(const std::string& owner,
+                                             const std::vector<std::string>& blobs) override {
+    return read<std::vector<std::string>>([&] { return inner_->not_owned(owner, blobs); });
+  }
+  Result<std::vector<StudyRow>> awaiting_approval(std::int64_t after, std::int64_t limit) override {
+    return read<std::vector<StudyRow>>([&] { return inner_->awaiting_approval(after, limit); });
+  }
   Result<bool> project_references(const std::string& project, const std::string& sha256) override {
     return read<bool>([&] { return inner_->project_references(project, sha256); });
   }

@@ -1,7 +1,9 @@
-// The page's route, in the URL's fragment: `#/`, `#/studies/3`, `#/studies/3/trials/7`. Page thread; pure.
+// The page's route, in the URL's fragment: `#/`, `#/operate`, `#/studies/3`, `#/studies/3/trials/7`. Page thread; pure.
 
 export type Route =
   | { readonly page: "studies" }
+  /** What administrators stop, limit and approve. */
+  | { readonly page: "operate" }
   | { readonly page: "study"; readonly study: number }
   | { readonly page: "trial"; readonly study: number; readonly trial: number };
 
@@ -14,6 +16,9 @@ export function routeOf(hash: string): Route {
   if (trial !== null) {
     return { page: "trial", study: Number(trial[1]), trial: Number(trial[2]) };
   }
+  if (hash === "#/operate") {
+    return { page: "operate" };
+  }
   const study = STUDY.exec(hash);
   return study === null ? { page: "studies" } : { page: "study", study: Number(study[1]) };
 }
@@ -22,6 +27,8 @@ export function hashOf(route: Route): string {
   switch (route.page) {
     case "studies":
       return "#/";
+    case "operate":
+      return "#/operate";
     case "study":
       return `#/studies/${route.study}`;
     case "trial":
@@ -29,4 +36,9 @@ export function hashOf(route: Route): string {
     default:
       return route satisfies never;
   }
+}
+
+/** Returns the route's study; 0, which does not exist, if it has none. */
+export function studyOfRoute(route: Route): number {
+  return "study" in route ? route.study : 0;
 }

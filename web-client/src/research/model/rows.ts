@@ -43,6 +43,19 @@ export type ArtifactRow = Readonly<Pick<wire.ArtifactRow, "id" | "name" | "bytes
 /** The connected devices that may run a study's trials, and the reasons why others may not. */
 export type PlacementRow = Readonly<wire.Placement>;
 export type Me = Readonly<wire.Me>;
+/** Why an administrator lets nothing of a study run. */
+export type HeldRow = Readonly<wire.HeldRow>;
+export type ProjectRow = ReturnType<typeof projectView>;
+export type BarredRow = Readonly<wire.BarredRow>;
+/** Limits of the server, of a researcher or of a project. null: not set; 0: no limit. */
+export interface CeilingRow {
+  readonly scope: wire.CeilingScope;
+  readonly name?: string;
+  readonly timeLimitMs: number | null;
+  readonly devices: number | null;
+  readonly dataBytes: number | null;
+  readonly approval: boolean | null;
+}
 
 function deviceView({ device, class: kind, engine, backend, adapter = "" }: wire.DeviceRow) {
   // `adapter` is empty if the device offers no graphics processor.
@@ -94,6 +107,7 @@ function studyView(row: wire.StudyRow) {
     isPaused: row.paused !== undefined,
     /** The failure because of which the study paused itself; null if it did not. */
     stoppedBy: (row.stopped_by ?? null) as Readonly<wire.StopRow> | null,
+    held: (row.held ?? null) as HeldRow | null,
     /** The newest version of the study's code, counted from 1. */
     codeVersion: row.code_version ?? 1,
     /** The priority among the studies of the same owner. The study with the highest one gets devices first. */
@@ -229,6 +243,34 @@ export function workersOf(value: unknown): readonly WorkerRow[] {
 }
 
 export const placementOf = (value: unknown): PlacementRow => readRow(wire.placement, value);
+
+function projectView({ id, project, frozen }: wire.ProjectRow) {
+  return {
+    id,
+    name: project,
+    isFrozen: frozen !== undefined,
+    reason: frozen?.reason ?? "",
+  } as const;
+}
+
+export function projectsOf(value: unknown): readonly ProjectRow[] {
+  return readRow(wire.projectsPage, value).projects.map(projectView);
+}
+
+export function barredOf(value: unknown): readonly BarredRow[] {
+  return readRow(wire.barredPage, value).barred;
+}
+
+export function ceilingsOf(value: unknown): readonly CeilingRow[] {
+  return readRow(wire.ceilingsPage, value).ceilings.map((row) => ({
+    scope: row.scope,
+    ...(row.name === undefined ? {} : { name: row.name }),
+    timeLimitMs: row.time_limit_ms ?? null,
+    devices: row.devices ?? null,
+    dataBytes: row.data_bytes ?? null,
+    approval: row.approval ?? null,
+  }));
+}
 
 export const meOf = (value: unknown): Me => readRow(wire.me, value);
 

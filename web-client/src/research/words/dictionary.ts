@@ -37,6 +37,14 @@ export type DeliveryProblem =
 /** The reason why a study has no best trial. `running`: it may still get one. The others are codes of rest.md. */
 export type NoBest = "running" | "no_complete_trial" | "no_feasible_trial";
 
+/** Why an administrator lets nothing of a study run (rest.md). */
+export type HeldCode =
+  | "owner_suspended"
+  | "project_frozen"
+  | "bundle_barred"
+  | "approval_pending"
+  | "approval_refused";
+
 export interface Words {
   readonly tag: string;
   readonly pageTitle: (page: string) => string;
@@ -70,6 +78,49 @@ export interface Words {
 
   readonly studyStates: Readonly<Record<StudyState, string>>;
   readonly studyPaused: string;
+  /** Why an administrator lets nothing of a study run: the state in few words, a sentence, and the reason's label. */
+  readonly held: {
+    readonly states: Readonly<Record<"stopped" | "awaiting" | "refused", string>>;
+    readonly texts: Readonly<Record<HeldCode | "other", string>>;
+    readonly reason: (reason: string) => string;
+  };
+  readonly operate: {
+    readonly link: string;
+    readonly heading: string;
+    readonly lead: string;
+    readonly reason: string;
+    readonly reasonHint: string;
+    readonly awaiting: string;
+    readonly noneAwaiting: string;
+    readonly byIn: (owner: string, project: string, trials: string) => string;
+    readonly approve: string;
+    readonly refuse: string;
+    readonly projects: string;
+    readonly frozen: string;
+    readonly open: string;
+    readonly freeze: string;
+    readonly unfreeze: string;
+    readonly barred: string;
+    readonly noneBarred: string;
+    readonly sha256: string;
+    readonly sha256Hint: string;
+    readonly bar: string;
+    readonly lift: string;
+    readonly ceilings: string;
+    readonly ceilingsNote: string;
+    readonly scopes: Readonly<Record<"server" | "researcher" | "project", string>>;
+    readonly scope: string;
+    readonly name: string;
+    readonly nameHint: string;
+    readonly minutes: string;
+    readonly devices: string;
+    readonly megabytes: string;
+    readonly approval: string;
+    readonly approvals: Readonly<Record<"unset" | "yes" | "no", string>>;
+    readonly unset: string;
+    readonly noLimit: string;
+    readonly set: string;
+  };
   readonly trialStates: Readonly<Record<TrialState, string>>;
   readonly attemptStates: Readonly<Record<AttemptState, string>>;
   readonly classes: Readonly<Record<"phone" | "tablet" | "desktop" | "node", string>>;
@@ -93,7 +144,7 @@ export interface Words {
       readonly left: (time: string, devices: string) => string;
       readonly work: (time: string) => string;
       readonly why: Readonly<
-        Record<"paused" | "no_total" | "no_run" | "no_device" | "other", string>
+        Record<"paused" | "held" | "no_total" | "no_run" | "no_device" | "other", string>
       >;
     };
     readonly direction: Readonly<Record<"minimize" | "maximize", string>>;

@@ -104,6 +104,10 @@ export class Machine {
     return this.#work.waiting;
   }
 
+  get stoppedStudy(): string | null {
+    return this.#work.stoppedStudy;
+  }
+
   /** The number of failed connections in a row, and the time of the next try (null: it runs now). */
   get connecting(): Link["retries"] {
     return this.#link.retries;

@@ -49,6 +49,20 @@ test("A trial of an Optuna study shows what it was given, and nobody knows how m
   });
 });
 
+test("A study that an administrator stopped is named until another trial is over (R67).", () => {
+  s.running(7).hear({ type: "revoke", attempt: 7, code: "operator_stopped", message: "" });
+  expect(view()).toEqual({ phase: "waiting", reason: "no_work", stoppedStudy: "digits" });
+  s.after(100).outcome(7).lease(8).on({ kind: "running", attempt: 8 });
+  expect(view()).toMatchObject({ phase: "computing", stoppedStudy: "digits" });
+  s.outcome(8).hear({ type: "result_ack", attempt: 8, seq: 1, verdict: "accepted" }).lease(9);
+  expect(view()).not.toHaveProperty("stoppedStudy");
+});
+
+test("Other reasons to end a trial are not told.", () => {
+  s.running(7).hear({ type: "revoke", attempt: 7, code: "superseded", message: "" });
+  expect(view()).toEqual({ phase: "waiting", reason: "no_work" });
+});
+
 test("The curve is its newest 200 points.", () => {
   s.running(7);
   for (let step = 0; step < 1_000; step += 1) s.report(7, step);

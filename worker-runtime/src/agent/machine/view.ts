@@ -1,6 +1,10 @@
 // Makes the view of the machine's state that the volunteer sees. Pure; agent thread.
 
-import type { TrialView, VolunteerState } from "../../page_contract/volunteer_state.ts";
+import type {
+  StoppedByOperator,
+  TrialView,
+  VolunteerState,
+} from "../../page_contract/volunteer_state.ts";
 import type { Attempt } from "./attempt.ts";
 import type { Machine } from "./machine.ts";
 
@@ -24,7 +28,8 @@ export function viewOf(machine: Machine, timeOrigin: number): VolunteerState {
   }
   if (attempt !== null) return attemptView(machine, attempt, timeOrigin);
   if (machine.device === null) return { phase: "joining" };
-  if (machine.isConnected) return { phase: "waiting", reason: machine.waiting ?? "no_work" };
+  if (machine.isConnected)
+    return { phase: "waiting", reason: machine.waiting ?? "no_work", ...stoppedOf(machine) };
   const { failures, retryAt } = machine.connecting;
   return {
     phase: "connecting",
@@ -36,9 +41,14 @@ export function viewOf(machine: Machine, timeOrigin: number): VolunteerState {
 // Returns the view of an attempt. Without a connection the trial goes on, so it is still shown as running.
 function attemptView(machine: Machine, attempt: Attempt, timeOrigin: number): VolunteerState {
   const trial = trialView(attempt, timeOrigin);
-  if (attempt.runningAt !== null) return { phase: "computing", trial };
+  const stopped = stoppedOf(machine);
+  if (attempt.runningAt !== null) return { phase: "computing", trial, ...stopped };
   const { loaded, total } = machine.assets;
-  return { phase: "loading", loadedBytes: loaded, totalBytes: total, trial };
+  return { phase: "loading", loadedBytes: loaded, totalBytes: total, trial, ...stopped };
+}
+
+function stoppedOf({ stoppedStudy }: Machine): StoppedByOperator {
+  return stoppedStudy === null ? {} : { stoppedStudy };
 }
 
 function trialView(attempt: Attempt, timeOrigin: number): TrialView {

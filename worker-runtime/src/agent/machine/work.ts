@@ -49,6 +49,8 @@ export class Work {
   #ending: { readonly attempt: number; readonly killAt: number } | null = null;
   #askAt: number | null = null;
   #waiting: WaitReason | null = null;
+  // The study that an administrator has stopped, and the attempt that came after it.
+  #stopped: { readonly study: string; readonly next: number | null } | null = null;
   /**
    * Whether the last attempt was of an Optuna study. Its next trial exists only after the sampler knows the result of
    * this one.
@@ -70,6 +72,11 @@ export class Work {
   /** The reason why there is no work; null if the server has not given it yet. */
   get waiting(): WaitReason | null {
     return this.#waiting;
+  }
+
+  /** The name of the study that an administrator has stopped here (R67); null once another trial is over. */
+  get stoppedStudy(): string | null {
+    return this.#stopped?.study ?? null;
   }
 
   /** Returns the attempts that a heartbeat names. A finished attempt is left out, because it needs no lease. */
@@ -157,6 +164,7 @@ export class Work {
       return;
     }
     this.#attempt = new Attempt(lease, now);
+    this.#stopped = this.#stopped?.next === null ? { ...this.#stopped, next: lease.attempt } : null;
     this.#askAt = null;
     this.#waiting = null;
     this.#idleAt = null;
@@ -236,6 +244,8 @@ export class Work {
     const attempt = this.#attempt;
     // If the attempt has a result, the result is being sent. Its acknowledgement will say whether it was accepted.
     if (attempt?.id !== message.attempt || attempt.result !== null) return;
+    if (message.code === "operator_stopped")
+      this.#stopped = { study: attempt.lease.study_name, next: null };
     this.#drop(now);
     this.ask(now);
   }

@@ -138,6 +138,8 @@ StudyRow read_study(const Query& row) {
   study.priority = row.integer(26);
   study.code = row.integer(27);
   study.resumable_code = row.integer(28);
+  study.approval = static_cast<Approval>(row.integer(29));
+  study.refusal = owned(row, 30);
   return study;
 }
 

@@ -1,0 +1,120 @@
+// Applies what administrators set to stop misuse: stops (R67), approval and ceilings (R68).
+#include <algorithm>
+#include <utility>
+
+#include "dispatch/state.h"
+
+namespace hyperflock::dispatch {
+
+using storage::Applied;
+
+protocol::Failure operator_stopped() {
+  return {protocol::Cause::cancelled, "operator_stopped",
+          std::string(revoke_text(protocol::RevokeCode::operator_stopped)), ""};
+}
+
+void State::apply_rules(Study& study) {
+  study.stopped =
+      static_cast<bool>(storage::stop_of(rules, study.owner, study.project, study.spec));
+  study.time_limit_ms =
+      storage::time_limit(rules, study.owner, study.project, study.spec.time_limit_ms);
+  study.owner_devices = storage::devices_of_researcher(rules, study.owner);
+  study.project_devices = storage::devices_of_project(rules, study.project);
+}
+
+void State::on(const RulesChanged& event) {
+  const storage::Rules before = std::exchange(rules, event.rules);
+  const auto is_newly_barred = [&](const std::string& blob) {
+    return rules.blobs.contains(blob) && !before.blobs.contains(blob);
+  };
+  for (auto& [id, study] : studies) {
+    const bool was_stopped = study.stopped;
+    apply_rules(study);
+    if (study.stopped != was_stopped) {
+      rank(study);
+      judge_devices(study);
+      changed.insert(id);
+    }
+    // Attempts may still run an earlier version of the study's code, which the bar names.
+    const bool ran_barred = std::ranges::any_of(study.earlier_blobs, is_newly_barred);
+    if ((study.stopped && !was_stopped) || ran_barred) stop_attempts(study);
+    dirty_projects.insert(study.project);  // more devices may be allowed
+  }
+  for (auto& [id, attempt] : attempts) {  // a limit of time may be shorter
+    if (attempt.committed) arm(id, attempt);
+  }
+}
+
+void State::stop_attempts(const Study& study) {
+  std::vector<AttemptId> open;
+  for (const auto& [number, trial] : study.trials)
+    open.insert(open.end(), trial.open.begin(), trial.open.end());
+  std::ranges::sort(open);  // effects must not depend on the order of a hash table
+  for (const AttemptId id : open) {
+    revoke(attempts.at(id), id, protocol::RevokeCode::operator_stopped);
+    let_go(id, storage::AttemptState::revoked, operator_stopped());
+  }
+}
+
+void State::count_running(const Study& study, std::int64_t change) {
+  if (change == 0) return;
+  projects[study.project].running += change;
+  const auto of = running_of.try_emplace(study.owner).first;
+  const std::int64_t running = of->second += change;
+  if (running == 0) running_of.erase(of);
+  // Below a ceiling, idle workers may get other studies of the owner or the project. At it, they no
+  // longer count as demand for them.
+  const auto matters = [change](std::int64_t now_running, std::int64_t ceiling) {
+    return ceiling > 0 && (change < 0 || now_running == ceiling);
+  };
+  if (matters(projects[study.project].running, study.project_devices))
+    dirty_projects.insert(study.project);
+  if (!matters(running, study.owner_devices)) return;
+  for (const auto& [name, project] : projects) {
+    if (!project.idle.empty()) dirty_projects.insert(name);
+  }
+}
+
+bool State::is_at_ceiling(const Study& study) const {
+  if (study.owner_devices > 0) {
+    const auto of = running_of.find(study.owner);
+    if (of != running_of.end() && of->second >= study.owner_devices) return true;
+  }
+  return study.project_devices > 0 && projects.at(study.project).running >= study.project_devices;
+}
+
+void State::on(const StudyJudged& event) {
+  if (read_only) {
+    effects.emplace_back(
+        Answer{event.request,
+               Error{"storage_unavailable", "The server cannot write now; try again later."}});
+    return;
+  }
+  propose(storage::JudgeStudy{event.study, event.approved, event.reason},
+          PendingJudgement{event.request, event.study, event.approved});
+  propose_note(event.note, event.study);
+}
+
+void State::on_outcome(PendingJudgement& what, const storage::Outcome& outcome) {
+  if (outcome.applied != Applied::applied) {
+    const Error error =
+        outcome.applied == Applied::conflict
+            ? Error{"unknown_study", "No study has this number."}
+            : Error{"not_waiting", "The study does not wait for approval, or not any more."};
+    effects.emplace_back(Answer{what.request, error});
+    return;
+  }
+  changed.insert(what.study);
+  effects.emplace_back(Answer{what.request, what.study});
+  if (!what.approved) {
+    drop_study(what.study);
+    end_claims(what.study, "study_cancelled");
+  } else if (Study* study = find_study(what.study)) {
+    study->awaits_approval = false;
+    rank(*study);
+    judge_devices(*study);
+    dirty_projects.insert(study->project);
+  }
+}
+
+}  // namespace hyperflock::dispatch

@@ -1,0 +1,132 @@
+// What administrators have set to stop misuse: whose studies, which projects and which blobs are
+// stopped (R67), and ceilings for studies (R68). Plain data and pure functions; any thread.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "protocol/study_spec.h"
+
+namespace hyperflock::storage {
+
+// Limits of one researcher, of one project or of the whole server. A limit that is not set leaves
+// the decision to the others. 0 means no limit.
+struct Ceiling {
+  std::optional<std::int64_t> time_limit_ms{};  // of a trial
+  std::optional<std::int64_t> devices{};        // that compute at the same time
+  std::optional<std::int64_t> data_bytes{};     // of the bundle and the data of one study
+  std::optional<bool> approval{};               // whether new studies wait for an administrator
+  bool operator==(const Ceiling&) const = default;
+  bool empty() const { return *this == Ceiling{}; }
+};
+
+enum class CeilingScope { server, researcher, project };
+
+struct Rules {
+  std::set<std::string> owners{};                 // researchers who are not active
+  std::map<std::string, std::string> projects{};  // frozen ones, each with the reason
+  std::map<std::string, std::string> blobs{};     // SHA-256 of barred ones, each with the reason
+  Ceiling server{};                               // for everybody without a limit of their own
+  std::map<std::string, Ceiling> of_researchers{};
+  std::map<std::string, Ceiling> of_projects{};
+  bool operator==(const Rules&) const = default;
+};
+
+// Why nothing of a study may run (R67).
+struct Stop {
+  enum class Code { none, owner_suspended, project_frozen, bundle_barred } code = Code::none;
+  std::string reason{};  // the administrator's words; may be empty
+  explicit operator bool() const { return code != Code::none; }
+  bool operator==(const Stop&) const = default;
+};
+
+// Returns the SHA-256 of a barred blob that the study names, or nullptr.
+inline const std::string* barred_blob(const Rules& rules, const protocol::StudySpec& spec) {
+  if (rules.blobs.contains(spec.bundle.sha256)) return &spec.bundle.sha256;
+  for (const protocol::DataRef& data : spec.data) {
+    if (rules.blobs.contains(data.blob.sha256)) return &data.blob.sha256;
+  }
+  return nullptr;
+}
+
+inline Stop stop_of(const Rules& rules, const std::string& owner, const std::string& project,
+                    const protocol::StudySpec& spec) {
+  if (rules.owners.contains(owner)) return {Stop::Code::owner_suspended, {}};
+  if (const auto frozen = rules.projects.find(project); frozen != rules.projects.end())
+    return {Stop::Code::project_frozen, frozen->second};
+  if (const std::string* barred = barred_blob(rules, spec))
+    return {Stop::Code::bundle_barred, rules.blobs.at(*barred)};
+  return {};
+}
+
+// The limits of a study (R68); 0: no limit.
+struct StudyCeiling {
+  std::int64_t time_limit_ms = 0;
+  std::int64_t data_bytes = 0;
+  bool approval = false;
+};
+
+namespace detail {
+
+inline const Ceiling* find(const std::map<std::string, Ceiling>& all, const std::string& name) {
+  const auto found = all.find(name);
+  return found == all.end() ? nullptr : &found->second;
+}
+
+// Returns the lower of two limits, of which 0 is the highest.
+inline std::int64_t lower(std::int64_t one, std::int64_t other) {
+  if (one == 0 || other == 0) return std::max(one, other);
+  return std::min(one, other);
+}
+
+// Returns the strictest value that the researcher or the project has, or else that of the server.
+template <typename Value, typename Stricter>
+Value strictest(const Rules& rules, const Ceiling* researcher, const Ceiling* project,
+                std::optional<Value> Ceiling::* member, Stricter stricter) {
+  const auto of = [member](const Ceiling* one) { return one ? one->*member : std::nullopt; };
+  const auto first = of(researcher);
+  const auto second = of(project);
+  if (first && second) return stricter(*first, *second);
+  if (first || second) return first ? *first : *second;
+  return (rules.server.*member).value_or(Value{});
+}
+
+}  // namespace detail
+
+inline StudyCeiling ceiling_of(const Rules& rules, const std::string& owner,
+                               const std::string& project) {
+  const Ceiling* one = detail::find(rules.of_researchers, owner);
+  const Ceiling* other = detail::find(rules.of_projects, project);
+  return {
+      .time_limit_ms = detail::strictest(rules, one, other, &Ceiling::time_limit_ms, detail::lower),
+      .data_bytes = detail::strictest(rules, one, other, &Ceiling::data_bytes, detail::lower),
+      .approval = detail::strictest(rules, one, other, &Ceiling::approval, std::logical_or<>())};
+}
+
+// Returns how many devices may compute studies of this researcher at the same time; 0: any number.
+inline std::int64_t devices_of_researcher(const Rules& rules, const std::string& owner) {
+  const Ceiling* own = detail::find(rules.of_researchers, owner);
+  if (own != nullptr && own->devices) return *own->devices;
+  return rules.server.devices.value_or(0);
+}
+
+// Returns how many devices may compute studies of this project at the same time; 0: any number. The
+// server's ceiling is one for each researcher, so it does not count here.
+inline std::int64_t devices_of_project(const Rules& rules, const std::string& project) {
+  const Ceiling* own = detail::find(rules.of_projects, project);
+  return own == nullptr ? 0 : own->devices.value_or(0);
+}
+
+// Returns the limit of a trial's time (R68): the study's own one, but at most the ceiling. A study
+// without a limit has the ceiling; 0: there is none either.
+inline std::int64_t time_limit(const Rules& rules, const std::string& owner,
+                               const std::string& project, std::int64_t own) {
+  return detail::lower(own, ceiling_of(rules, owner, project).time_limit_ms);
+}
+
+}  // namespace hyperflock::storage

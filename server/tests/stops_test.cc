@@ -1,0 +1,342 @@
+// Tests what administrators stop, limit and approve in a running server (R67, R68), and who may
+// name which blob (R69).
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "blobs/sha256.h"
+#include "tests/test_server.h"
+
+namespace hyperflock::app {
+namespace {
+
+using net::HttpAnswer;
+
+std::string status_and_code(const HttpAnswer& answer) {
+  return std::to_string(answer.status) + " " + json_at(answer.body, "error.code");
+}
+
+class Stops : public ::testing::Test {
+ protected:
+  HttpAnswer admin(std::string_view method, const std::string& target,
+                   std::string_view body = {}) const {
+    return server_.rest_as(server_.secrets().admin_token, method, target, body);
+  }
+  nlohmann::json row(std::int64_t study) const {
+    return nlohmann::json::parse(admin("GET", "/api/studies/" + std::to_string(study)).body);
+  }
+  HttpAnswer submit(const std::string& key, const std::string& limits = {}) const {
+    const std::string bundle = "a bundle";
+    auto spec =
+        nlohmann::json::parse(TestServer::spec(2, key, server_.upload(bundle), bundle.size()));
+    if (!limits.empty()) spec["limits"] = nlohmann::json::parse(limits);
+    return server_.rest("POST", "/api/studies", spec.dump());
+  }
+
+  TestServer server_;
+};
+
+TEST_F(Stops, AFreezeEndsWhatRunsAndLastsOverARestart) {
+  const std::int64_t study = server_.submit(2);
+  const TestDevice device = server_.join();
+  {
+    TestWorker worker(server_, device);
+    const auto lease = worker.ready();
+    EXPECT_EQ(admin("POST", "/api/projects/1/freeze", R"({"reason":"too hot"})").status, 200);
+    const auto revoke = worker.receive<protocol::Revoke>();
+    EXPECT_EQ(revoke.attempt, lease.attempt);
+    EXPECT_EQ(revoke.code, protocol::RevokeCode::operator_stopped);
+    worker.send(protocol::Ready{});
+    EXPECT_EQ(worker.receive<protocol::Wait>().reason, protocol::WaitReason::no_work);
+  }
+  EXPECT_EQ(row(study).at("held").at("code"), "project_frozen");
+  EXPECT_EQ(row(study).at("held").at("reason"), "too hot");
+  EXPECT_EQ(row(study).at("estimate").at("why"), "held");
+  const auto refused = submit("other");
+  EXPECT_EQ(status_and_code(refused), "403 project_frozen");
+  EXPECT_THAT(refused.body, ::testing::HasSubstr("too hot"));
+  const std::string path = "/api/studies/" + std::to_string(study);
+  EXPECT_EQ(status_and_code(server_.rest("POST", path + "/replay")), "403 project_frozen");
+  EXPECT_EQ(status_and_code(server_.rest("POST", path + "/extend",
+                                         R"({"space":[{"name":"x","values":[0,1,2]}]})")),
+            "403 project_frozen");
+  EXPECT_EQ(server_.rest("POST", path + "/resume").status, 200);  // which lifts no freeze
+  EXPECT_EQ(status_and_code(server_.rest("POST", "/api/projects/1/unfreeze")), "403 forbidden");
+
+  server_.restart();
+  TestWorker worker(server_, device);
+  worker.send(protocol::Ready{});
+  EXPECT_EQ(worker.receive<protocol::Wait>().reason, protocol::WaitReason::no_work);
+  EXPECT_EQ(row(study).at("held").at("code"), "project_frozen");
+  EXPECT_EQ(admin("POST", "/api/projects/1/unfreeze").status, 200);
+  EXPECT_EQ(worker.receive<protocol::LeaseOffer>().lease.trial, TrialNumber{0});
+  EXPECT_FALSE(row(study).contains("held"));
+  EXPECT_EQ(submit("other").status, 201);
+}
+
+TEST_F(Stops, SuspendingAResearcherEndsWhatRunsOfTheirs) {
+  const std::int64_t study = server_.submit(1);
+  TestWorker worker(server_, server_.join());
+  worker.ready();
+  EXPECT_EQ(admin("POST", "/api/researchers/2", R"({"state":"suspended"})").status, 200);
+  EXPECT_EQ(worker.receive<protocol::Revoke>().code, protocol::RevokeCode::operator_stopped);
+  EXPECT_EQ(row(study).at("held").at("code"), "owner_suspended");
+  // The revocation is sent before the end of the attempt is stored.
+  nlohmann::json attempts;
+  EXPECT_TRUE(until([&] {
+    const std::string path = "/api/studies/" + std::to_string(study) + "/trials/0";
+    attempts = nlohmann::json::parse(admin("GET", path).body);
+    return attempts.at("attempts_list")[0].at("state") == "revoked";
+  }));
+  EXPECT_EQ(attempts.at("attempts_list")[0].at("error").at("code"), "operator_stopped");
+  EXPECT_EQ(attempts.at("state"), "running");  // the trial lost nothing
+  worker.send(protocol::Ready{});
+  worker.receive<protocol::Wait>();
+  EXPECT_EQ(admin("POST", "/api/researchers/2", R"({"state":"active"})").status, 200);
+  worker.receive<protocol::LeaseOffer>();
+}
+
+TEST_F(Stops, ABarredBundleRunsUnderNoName) {
+  const std::int64_t study = server_.submit(1);
+  TestWorker worker(server_, server_.join());
+  const auto lease = worker.ready();
+  const std::string& hash = lease.bundle.sha256;
+  EXPECT_EQ(admin("POST", "/api/barred/" + hash, R"({"reason":"mines coins"})").status, 200);
+  EXPECT_EQ(worker.receive<protocol::Revoke>().code, protocol::RevokeCode::operator_stopped);
+  EXPECT_EQ(row(study).at("held").at("code"), "bundle_barred");
+  const auto again = submit("another name");
+  EXPECT_EQ(status_and_code(again), "403 bundle_barred");
+  EXPECT_EQ(json_at(again.body, "error.field"), "bundle");
+  // As data of another study, it is barred, too.
+  auto spec = nlohmann::json::parse(TestServer::spec(1, "k2", server_.upload("other"), 5));
+  spec["data"] = {{{"name", "d"},
+                   {"kind", "file"},
+                   {"filename", "d.bin"},
+                   {"sha256", hash},
+                   {"bytes", lease.bundle.bytes}}};
+  const auto as_data = server_.rest("POST", "/api/studies", spec.dump());
+  EXPECT_EQ(status_and_code(as_data), "403 bundle_barred") << as_data.body;
+  EXPECT_EQ(json_at(admin("GET", "/api/barred").body, "barred.0.sha256"), hash);
+  EXPECT_EQ(admin("POST", "/api/barred/" + hash + "/lift").status, 200);
+  EXPECT_EQ(submit("another name").status, 201);
+}
+
+TEST_F(Stops, DevicesGetNoBarredBlob) {
+  server_.submit(1);
+  const TestDevice device = server_.join();
+  TestWorker worker(server_, device);
+  const std::string hash = worker.ready().bundle.sha256;
+  const net::Headers credential{{"Authorization", "Device " + device.id + ":" + device.secret}};
+  const auto fetch = [&] {
+    return net::http_request(server_.compute(), "GET", "/api/blobs/" + hash, credential).status;
+  };
+  EXPECT_EQ(fetch(), 200);
+  admin("POST", "/api/barred/" + hash);
+  EXPECT_EQ(fetch(), 404);
+}
+
+TEST_F(Stops, AnOwnerOfAnAskAndTellStudyIsAskedForNothing) {
+  const std::int64_t study = server_.submit_asked();
+  TestOwner owner(server_, study);
+  owner.receive();
+  owner.says({.room = 2});
+  admin("POST", "/api/projects/1/freeze");
+  TestWorker worker(server_, server_.join());
+  worker.send(protocol::Ready{});
+  EXPECT_EQ(worker.receive<protocol::Wait>().reason, protocol::WaitReason::no_work);
+  admin("POST", "/api/projects/1/unfreeze");
+  EXPECT_EQ(owner.receive().demand, 1);
+}
+
+TEST_F(Stops, EachChangeIsInTheAuditLog) {
+  admin("POST", "/api/projects/1/freeze", R"({"reason":"too hot"})");
+  admin("POST", "/api/projects/1/freeze", R"({"reason":"too hot"})");  // changes nothing
+  admin("POST", "/api/projects/1/unfreeze");
+  admin("POST", "/api/barred/" + std::string(64, 'a'));
+  admin("POST", "/api/barred/" + std::string(64, 'a') + "/lift");
+  admin("POST", "/api/ceilings", R"({"scope":"server","devices":3})");
+  std::vector<std::string> actions;
+  for (const auto& entry : nlohmann::json::parse(admin("GET", "/api/audit").body).at("entries"))
+    actions.push_back(entry.at("action"));
+  EXPECT_THAT(actions, ::testing::IsSupersetOf({"project.freeze", "project.unfreeze", "blob.bar",
+                                                "blob.lift", "ceiling.set"}));
+  EXPECT_EQ(std::ranges::count(actions, "project.freeze"), 1);
+}
+
+// ---- approval
+
+TEST_F(Stops, AStudyWaitsForApproval) {
+  admin("POST", "/api/ceilings", R"({"scope":"server","approval":true})");
+  const auto made = submit("k");
+  EXPECT_EQ(json_at(made.body, "held.code"), "approval_pending");
+  const std::string path = "/api/studies/" + json_at(made.body, "study");
+  TestWorker worker(server_, server_.join());
+  worker.send(protocol::Ready{});
+  worker.receive<protocol::Wait>();
+  EXPECT_EQ(json_at(submit("k").body, "held.code"), "approval_pending");  // sent again
+  EXPECT_EQ(json_at(server_.rest("POST", path + "/resume").body, "held.code"), "approval_pending");
+  EXPECT_EQ(status_and_code(server_.rest("POST", path + "/approve")), "403 forbidden");
+  EXPECT_EQ(status_and_code(server_.rest("GET", "/api/approvals")), "403 forbidden");
+  const auto list = nlohmann::json::parse(admin("GET", "/api/approvals").body);
+  ASSERT_EQ(list.at("studies").size(), 1U);
+  EXPECT_EQ(list.at("cursor"), list.at("studies")[0].at("study"));
+  const auto approved = admin("POST", path + "/approve");
+  EXPECT_EQ(approved.status, 200);
+  EXPECT_FALSE(nlohmann::json::parse(approved.body).contains("held"));
+  const auto lease = worker.receive<protocol::LeaseOffer>().lease;
+  // A larger space is approved anew, and so is other code.
+  worker.send(TestWorker::failure(lease.attempt));
+  worker.receive<protocol::ResultAck>();
+  EXPECT_EQ(
+      json_at(
+          server_.rest("POST", path + "/extend", R"({"space":[{"name":"x","values":[0,1,2,3,4]}]})")
+              .body,
+          "held.code"),
+      "approval_pending");
+  admin("POST", path + "/approve");
+  auto spec = nlohmann::json::parse(server_.rest("GET", path + "/spec").body);
+  const std::string mended = "other code";
+  const nlohmann::json body{
+      {"code",
+       {{"entry", spec.at("entry")},
+        {"bundle", {{"sha256", server_.upload(mended)}, {"bytes", mended.size()}}},
+        {"provenance", nlohmann::json::object()}}}};
+  const auto other = server_.rest("POST", path + "/replay", body.dump());
+  EXPECT_EQ(json_at(other.body, "held.code"), "approval_pending") << other.body;
+}
+
+TEST_F(Stops, ARefusedStudyIsCancelledAndSaysWhy) {
+  admin("POST", "/api/ceilings", R"({"scope":"project","name":"First project","approval":true})");
+  const auto made = submit("k");
+  const std::string path = "/api/studies/" + json_at(made.body, "study");
+  const auto refused = admin("POST", path + "/refuse", R"({"reason":"not here"})");
+  EXPECT_EQ(json_at(refused.body, "state"), "cancelled") << refused.body;
+  EXPECT_EQ(json_at(server_.rest("GET", path).body, "held.code"), "approval_refused");
+  EXPECT_EQ(json_at(server_.rest("GET", path).body, "held.reason"), "not here");
+  EXPECT_EQ(status_and_code(server_.rest("POST", path + "/replay")), "409 study_cancelled");
+  EXPECT_EQ(status_and_code(admin("POST", path + "/approve")), "409 not_waiting");
+}
+
+// ---- ceilings
+
+TEST_F(Stops, CeilingsLimitWhatIsSubmitted) {
+  admin("POST", "/api/ceilings",
+        R"({"scope":"researcher","name":"researcher","time_limit_ms":5000})");
+  const auto refused = submit("k", R"({"time_limit_ms":5001})");
+  EXPECT_EQ(status_and_code(refused), "403 ceiling_exceeded");
+  EXPECT_EQ(json_at(refused.body, "error.field"), "limits.time_limit_ms");
+  EXPECT_EQ(submit("k", R"({"time_limit_ms":0})").status, 201);
+  TestWorker worker(server_, server_.join());
+  EXPECT_EQ(worker.ready().time_limit_ms, 5'000);
+  admin("POST", "/api/ceilings", R"({"scope":"project","name":"First project","data_bytes":7})");
+  EXPECT_EQ(json_at(submit("k2", R"({"time_limit_ms":0})").body, "error.field"), "data");
+  const auto mine = nlohmann::json::parse(server_.rest("GET", "/api/projects").body);
+  EXPECT_EQ(mine.at("projects")[0].at("ceiling").at("time_limit_ms"), 5'000);
+  EXPECT_EQ(mine.at("projects")[0].at("ceiling").at("data_bytes"), 7);
+  EXPECT_EQ(status_and_code(server_.rest("POST", "/api/ceilings", R"({"scope":"server"})")),
+            "403 forbidden");
+  const auto removed = admin("POST", "/api/ceilings",
+                             R"({"scope":"researcher","name":"researcher","time_limit_ms":null})");
+  EXPECT_EQ(removed.body, R"({"scope":"researcher","name":"researcher"})");
+  EXPECT_EQ(status_and_code(admin("POST", "/api/ceilings", R"({"scope":"moon"})")),
+            "422 bad_field");
+}
+
+// ---- blobs
+
+class Possession : public Stops {
+ protected:
+  Possession() {
+    const auto made = admin("POST", "/api/researchers", R"({"name":"grace"})");
+    grace_ = json_at(made.body, "token");
+  }
+  HttpAnswer as_grace(std::string_view method, const std::string& target,
+                      std::string_view body = {}) const {
+    return server_.rest_as(grace_, method, target, body);
+  }
+  // Returns the answer to the request for a salt.
+  HttpAnswer salt(const std::string& hash, std::size_t bytes) const {
+    return as_grace("POST", "/api/blobs/" + hash + "/salt",
+                    R"({"bytes":)" + std::to_string(bytes) + "}");
+  }
+  HttpAnswer prove(const std::string& hash, const std::string& salt_hex,
+                   const std::string& content) const {
+    std::string salt_bytes;
+    for (std::size_t i = 0; i < salt_hex.size(); i += 2)
+      salt_bytes += static_cast<char>(std::stoi(salt_hex.substr(i, 2), nullptr, 16));
+    return as_grace("POST", "/api/blobs/" + hash + "/proof",
+                    R"({"salt":")" + salt_hex + R"(","proof":")" +
+                        blobs::sha256_hex(salt_bytes + content) + R"("})");
+  }
+  HttpAnswer submit_as_grace(const std::string& hash, std::size_t bytes) const {
+    return as_grace("POST", "/api/studies", TestServer::spec(1, "g", hash, bytes));
+  }
+
+  const std::string content_ = std::string(100'000, 'x');
+  std::string grace_;
+};
+
+TEST_F(Possession, NobodyNamesABlobByItsHashAlone) {
+  const std::string hash = server_.upload(content_);
+  const auto refused = submit_as_grace(hash, content_.size());
+  const auto unknown = submit_as_grace(std::string(64, '0'), content_.size());
+  EXPECT_EQ(status_and_code(refused), "422 unknown_blob");
+  EXPECT_EQ(refused.body, unknown.body);
+  // Nor does the length tell that there is one.
+  EXPECT_EQ(submit_as_grace(hash, 5).body, unknown.body);
+  EXPECT_EQ(as_grace("HEAD", "/api/blobs/" + hash).status, 404);
+  EXPECT_EQ(server_.rest("HEAD", "/api/blobs/" + hash).status, 200);
+}
+
+TEST_F(Possession, TheRightProofTakesThePlaceOfTheUpload) {
+  const std::string hash = server_.upload(content_);
+  const auto given = salt(hash, content_.size());
+  EXPECT_EQ(json_at(given.body, "owned"), "false");
+  const std::string text = json_at(given.body, "salt");
+  EXPECT_EQ(prove(hash, text, content_).status, 200);
+  EXPECT_EQ(json_at(as_grace("GET", "/api/me").body, "used.bytes"), "100000");
+  EXPECT_EQ(salt(hash, content_.size()).body, R"({"owned":true})");
+  EXPECT_EQ(submit_as_grace(hash, content_.size()).status, 201);
+}
+
+TEST_F(Possession, AWrongProofSaysWhatAMissingBlobSays) {
+  const std::string hash = server_.upload(content_);
+  const std::string missing = blobs::sha256_hex("missing");
+  const auto wrong = prove(hash, json_at(salt(hash, content_.size()).body, "salt"), "guess");
+  const auto none = prove(missing, json_at(salt(missing, content_.size()).body, "salt"), "guess");
+  EXPECT_EQ(status_and_code(wrong), "404 unknown_blob");
+  EXPECT_EQ(wrong.body, none.body);
+  // A proof with another length of the bytes is wrong, too.
+  EXPECT_EQ(status_and_code(prove(hash, json_at(salt(hash, 99'999).body, "salt"), content_)),
+            "404 unknown_blob");
+}
+
+TEST_F(Possession, AProofIsUsedOnceAndByOnePerson) {
+  const std::string hash = server_.upload(content_);
+  const std::string text = json_at(salt(hash, content_.size()).body, "salt");
+  EXPECT_EQ(status_and_code(prove(hash, text, "guess")), "404 unknown_blob");
+  EXPECT_EQ(status_and_code(prove(hash, text, content_)), "409 unknown_salt");
+  const std::string next = json_at(salt(hash, content_.size()).body, "salt");
+  const std::string body = R"({"salt":")" + next + R"(","proof":")" + next + R"("})";
+  EXPECT_EQ(status_and_code(server_.rest("POST", "/api/blobs/" + hash + "/proof", body)),
+            "409 unknown_salt");
+}
+
+TEST_F(Possession, ShortBytesAreUploadedInAnyCase) {
+  const std::string hash = server_.upload("secret");
+  EXPECT_EQ(salt(hash, 6).body, R"({"owned":false})");
+  const auto put = as_grace("PUT", "/api/blobs/" + hash, "secret");
+  EXPECT_EQ(put.status, 201);  // new for this person, whoever else has it
+  EXPECT_EQ(as_grace("PUT", "/api/blobs/" + hash, "secret").status, 200);
+}
+
+TEST_F(Possession, AQuotaIsToldBeforeTheProof) {
+  admin("POST", "/api/researchers/3", R"({"quota":{"bytes":99999}})");
+  const std::string hash = server_.upload(content_);
+  EXPECT_EQ(status_and_code(salt(hash, content_.size())), "403 quota_exceeded");
+  EXPECT_EQ(salt(std::string(64, '0'), content_.size()).body, salt(hash, content_.size()).body);
+}
+
+}  // namespace
+}  // namespace hyperflock::app
