@@ -1,15 +1,35 @@
 #include "hub/reader_pool.h"
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <deque>
 #include <utility>
 
 namespace hyperflock::hub {
+namespace {
+
+// On a machine whose cores are all busy, long work gets little of a core while a socket, a commit
+// or short work needs it.
+constexpr int kCostlyNiceness = 10;
+
+void yield_to_others() {
+#ifdef __linux__
+  // On Linux, the id of a thread names the thread alone. A failure costs speed only.
+  (void)::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kCostlyNiceness);
+#endif
+}
+
+}  // namespace
 
 ReaderPool::ReaderPool(const ReaderLimits& limits)
     : work_{Work(limits.queues), Work(limits.queues), Work(limits.queues)} {
   for (std::size_t band = 0; band < kBands; ++band) {
     for (std::size_t i = 0; i < limits.threads[band]; ++i)
-      threads_.emplace_back([this, band] { run(work_[band]); });
+      threads_.emplace_back([this, band] {
+        if (band == static_cast<std::size_t>(Band::costly)) yield_to_others();
+        run(work_[band]);
+      });
   }
 }
 
