@@ -8,8 +8,10 @@
 #include <nlohmann/json.hpp>
 
 #include "auth/identity_cache.h"
+#include "auth/trusted_clock.h"
 #include "cli/admin.h"
 #include "cli/credentials.h"
+#include "storage/sqlite/db/db.h"
 #include "storage/sqlite/open.h"
 #include "tests/test_server.h"
 
@@ -55,6 +57,22 @@ TEST(Recover, GivesATokenThatOpensTheNextStart) {
   EXPECT_EQ(entry.at("actor"), "server");
   EXPECT_EQ(entry.at("object"), "admin");
   EXPECT_EQ(log.dump().find(token), std::string::npos);
+}
+
+// It runs on the machine's clock too, and must not make a wrong time the server's.
+TEST(Recover, KeepsNoTimeThatIsFarAhead) {
+  TestServer server;
+  const std::string path = storage::database_of(server.config().state_dir);
+  const std::int64_t long_ago = auth::TrustedClock::read_clocks().wall - 4 * auth::kLongestRestMs;
+  std::int64_t kept = 0;
+  server.restart([&] {
+    storage::sqlite::Db db(path, storage::sqlite::Db::Mode::read_write);
+    db.exec("UPDATE kept_time SET at = " + std::to_string(long_ago));
+    EXPECT_EQ(recover(server.config().state_dir).status, 0);
+    kept = std::stoll(db.single("SELECT at FROM kept_time"));
+  });
+  EXPECT_GE(kept, long_ago);
+  EXPECT_LT(kept, long_ago + auth::kLongestRestMs);
 }
 
 TEST(Recover, IsRefusedWhileAServerRuns) {

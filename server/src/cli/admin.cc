@@ -8,7 +8,6 @@
 #include <map>
 #include <string_view>
 
-#include "auth/identity_cache.h"
 #include "cli/credentials.h"
 #include "cli/recover.h"
 #include "names/names.h"
@@ -401,8 +400,7 @@ Result<std::string> answer_of(const AdminCommand& command, Conversation& server)
 }
 
 Result<std::string> answer(const AdminCommand& command, const Asker& asker) {
-  if (command.verb == "recover")
-    return recover_admin(command.state_dir, command.name, auth::IdentityCache::system_clock());
+  if (command.verb == "recover") return recover_admin(command.state_dir, command.name);
   TRY(const auto token, token_of(command));
   Conversation server(command, asker, token);
   return answer_of(command, server);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "auth/tokens.h"
+#include "auth/trusted_clock.h"
 #include "protocol/json/json_writer.h"
 #include "storage/identity.h"
 #include "storage/sqlite/open.h"
@@ -24,8 +25,7 @@ Error nobody(const std::string& name) {
 
 }  // namespace
 
-Result<std::string> recover_admin(const std::string& state_dir, const std::string& name,
-                                  const storage::WallClock& clock) {
+Result<std::string> recover_admin(const std::string& state_dir, const std::string& name) {
   const std::string database = storage::database_of(state_dir);
   std::error_code ignored;
   // The file must exist, because opening a database would create it.
@@ -33,7 +33,10 @@ Result<std::string> recover_admin(const std::string& state_dir, const std::strin
     return Error{"bad_state",
                  "There is no " + database + ": give the folder that `serve --state` was given."};
   }
-  TRY(const auto storage, storage::open_sqlite_storage(database, clock));
+  auth::TrustedClock clock;
+  TRY(const auto storage, storage::open_sqlite_storage(database, [&clock] { return clock.now(); }));
+  TRY(const std::int64_t kept, storage->kept_time());
+  clock.begin(kept, auth::AtStart::be_careful);  // a wrong clock must not become the kept time
   TRY(const auto known, storage->identities());
   const auto admin = std::ranges::find_if(known.principals, [&name](const auto& one) {
     return one.role == storage::PrincipalRole::admin &&

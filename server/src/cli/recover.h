@@ -6,7 +6,6 @@
 #include <string>
 
 #include "base/result.h"
-#include "storage/storage.h"
 
 namespace hyperflock::cli {
 
@@ -16,7 +15,6 @@ namespace hyperflock::cli {
 // Only the token's hash is stored. Errors: `bad_state` if the folder contains no server's database
 // or nobody can get the token, `storage_open` while a server runs on it, `storage_too_new`,
 // `storage_unavailable`, `unknown_researcher`.
-Result<std::string> recover_admin(const std::string& state_dir, const std::string& name,
-                                  const storage::WallClock& clock);
+Result<std::string> recover_admin(const std::string& state_dir, const std::string& name);
 
 }  // namespace hyperflock::cli

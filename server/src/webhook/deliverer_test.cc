@@ -27,6 +27,9 @@ using ::testing::HasSubstr;
 constexpr std::int64_t kStart = 1'700'000'000'000;
 
 // A storage, one thread that writes to it as the hub does, and a Deliverer.
+// By so much the machine's clock, whose time is in signatures, is ahead of the server's time.
+constexpr std::int64_t kAheadMs = 7'000'000;
+
 class DelivererTest : public ::testing::Test {
  protected:
   DelivererTest() { open(); }
@@ -43,6 +46,7 @@ class DelivererTest : public ::testing::Test {
             .console = "https://flock.example",
             .send = [this](const Post& post) { return sent(post); },
             .clock = [this] { return now_.load(); },
+            .signing_clock = [this] { return now_.load() + kAheadMs; },
             .note = [this](storage::NoteDelivery note,
                            hub::Committed done) { push({std::move(note)}, std::move(done)); },
         });
@@ -179,7 +183,8 @@ TEST_F(DelivererTest, R62_SendsAnEventWithItsSignature) {
   EXPECT_THAT(post.body, HasSubstr(R"("page":"https://flock.example/research#/studies/1")"));
   const std::map<std::string, std::string> headers(post.headers.begin(), post.headers.end());
   EXPECT_EQ(headers.at("Hyperflock-Delivery"), after.key);
-  EXPECT_EQ(headers.at("Hyperflock-Signature"), signature_of("hfw_ada", kStart / 1'000, post.body));
+  EXPECT_EQ(headers.at("Hyperflock-Signature"),
+            signature_of("hfw_ada", (kStart + kAheadMs) / 1'000, post.body));
 }
 
 TEST_F(DelivererTest, R62_AnEventAfterTheStartIsSentWhenItIsWoken) {

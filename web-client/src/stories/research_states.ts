@@ -323,6 +323,9 @@ export const researchStories = {
   studies_empty: story("#/", { studies: [], trials: [], workers: [] }),
   studies_unreachable: story("#/", { faults: { studies: "unreachable" } }),
   studies_awkward: story("#/", { studies: AWKWARD }),
+  studies_many: story("#/", {
+    studies: Array.from({ length: 101 }, (_, i) => studyRow(101 - i, { name: `digits ${i}` })),
+  }),
   study_running: story("#/studies/7"),
   study_finished: story("#/studies/5", { workers: [] }),
   study_cancelled: story("#/studies/2"),
