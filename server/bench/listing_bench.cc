@@ -78,6 +78,7 @@ void fill(const std::string& state_folder, int studies, int codes) {
     create.spec.entry = "main:objective";
     create.spec.bundle = {std::string(64, 'a'), 1'000};
     create.spec.space = {{"\"x\"", {"1", "2", "3"}, {}}};
+    create.spec.chainer = "7.8.1";
     create.spec.provenance_json = "{}";
     create.spec.time_limit_ms = 60'000;
     create.total = 3;
