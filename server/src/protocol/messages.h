@@ -269,8 +269,8 @@ struct ValueRange {
   double low = 0;
   double high = 0;
   bool integer = false;          // whole numbers only
-  bool log = false;              // uniform in the logarithm
-  std::optional<double> step{};  // only `low`, `low + step` and so on
+  bool log = false;              // the logarithms of the numbers are uniform
+  std::optional<double> step{};  // only the numbers `low`, `low + step` and so on
   bool operator==(const ValueRange&) const = default;
 };
 
@@ -282,13 +282,13 @@ struct Dimension {
   bool operator==(const Dimension&) const = default;
 };
 
-// What a study asks of its devices beyond its back end; 0 and false ask for nothing.
+// What a study requires of its devices besides its back end; 0 and false require nothing.
 struct Requirements {
   std::int64_t memory_mb = 0;
   std::int64_t cores = 0;
   std::int64_t buffer_mb = 0;  // the size of the largest array on the GPU, in MiB
   bool f16 = false;
-  bool graphics_card = false;  // WebGPU that is no program on the CPU
+  bool graphics_card = false;  // WebGPU on a graphics device, not on the CPU
   bool operator==(const Requirements&) const = default;
 };
 
@@ -306,7 +306,7 @@ struct Grown {
   bool operator==(const Grown&) const = default;
 };
 
-// Where the server posts what happens to a study (R62). Without `events`: everything.
+// Where the server posts a study's events (R62): those in `events`, or else all of them.
 struct Webhook {
   std::string url;  // an address that begins with https:// or http://, in ASCII
   std::vector<WebhookEvent> events{};
@@ -320,7 +320,8 @@ struct StudySpec {
   Direction direction = Direction::minimize;
   std::string entry;  // `module:function`
   StudyKind kind = StudyKind::grid;
-  std::vector<Direction> directions{};  // with ask-and-tell: all of them; the first is `direction`
+  std::vector<Direction>
+      directions{};  // with ask-and-tell: all directions; the first one equals `direction`
   BlobRef bundle;
   std::vector<Dimension> space;
   std::vector<Grown>
@@ -336,11 +337,13 @@ struct StudySpec {
                                 // (R58); 64 lower-case hex digits
   Millis time_limit_ms = 0;
   Millis stall_ms = 0;
-  std::int64_t max_failures = 0;  // failed trials that are alike after which it pauses itself (R56)
+  std::int64_t max_failures =
+      0;  // how many failed trials that are alike make the study pause itself (R56)
   std::int64_t priority = 0;  // the study's rank among its owner's; the highest goes first (R61)
-  std::string provenance_json{};     // `provenance` on the wire
-  std::string project{};             // without it the owner's first
-  std::optional<Webhook> webhook{};  // kept apart from the spec, and settable later (R62)
+  std::string provenance_json{};  // `provenance` on the wire
+  std::string project{};          // the project; left out: the owner's first one
+  std::optional<Webhook>
+      webhook{};  // the webhook, which is stored apart from the spec and can be set later (R62)
   bool operator==(const StudySpec&) const = default;
 };
 
@@ -351,7 +354,7 @@ struct NewCode {
   std::vector<DataRef> data{};
   Versions versions{};
   std::string provenance_json{};  // `provenance` on the wire
-  bool checkpoints = false;       // its trials continue from checkpoints of the earlier code
+  bool checkpoints = false;  // trials with this code continue from checkpoints of the earlier code
   bool operator==(const NewCode&) const = default;
 };
 

@@ -88,7 +88,7 @@ export const dimension = fields({
 });
 export type Dimension = v.InferOutput<typeof dimension>;
 
-/** What a study asks of its devices beyond its back end; 0 and false ask for nothing. */
+/** What a study requires of its devices besides its back end; 0 and false require nothing. */
 export const requirements = fields({
   memory_mb: v.optional(integer(), 0),
   cores: v.optional(integer(), 0),
@@ -114,7 +114,7 @@ export const stopRow = fields({
 });
 export type StopRow = v.InferOutput<typeof stopRow>;
 
-/** Why nothing of a study is leased by the decision of an administrator. */
+/** The decision of an administrator because of which no trial of a study is leased. */
 export const heldRow = fields({
   code: text(MAX_CODE),
   reason: v.exactOptional(text(MAX_TEXT)),
@@ -288,7 +288,7 @@ export const artifactRow = fields({
 });
 export type ArtifactRow = v.InferOutput<typeof artifactRow>;
 
-/** The researcher or administrator who sends the request. */
+/** The researcher or administrator who sent the request. */
 export const me = fields({
   name: text(MAX_TEXT),
   role: researcherRole,
@@ -335,7 +335,7 @@ export const studiesPage = fields({
 });
 export type StudiesPage = v.InferOutput<typeof studiesPage>;
 
-/** Since when a project is frozen (R67), and why. */
+/** When a project was frozen (R67), and why. */
 export const frozenRow = fields({
   at: integer(),
   reason: v.exactOptional(text(MAX_TEXT)),
@@ -356,7 +356,7 @@ export const projectsPage = fields({
 });
 export type ProjectsPage = v.InferOutput<typeof projectsPage>;
 
-/** A blob of which no study may run (R67). */
+/** A barred blob: no study that names it may run (R67). */
 export const barredRow = fields({
   sha256: matching(/^(?:[0-9a-f]{64})$/),
   reason: text(MAX_TEXT),
@@ -382,7 +382,7 @@ export const ceilingRow = fields({
 });
 export type CeilingRow = v.InferOutput<typeof ceilingRow>;
 
-/** All ceilings. */
+/** The limits that administrators have set (R68). */
 export const ceilingsPage = fields({
   ceilings: list(ceilingRow),
 });
@@ -395,7 +395,7 @@ export const trialsPage = fields({
 });
 export type TrialsPage = v.InferOutput<typeof trialsPage>;
 
-/** A name for which trials of a study have a series. */
+/** The name of a series that trials of a study have. */
 export const seriesRow = fields({
   series: integer(1),
   name: name(MAX_SERIES_NAME),

@@ -392,8 +392,8 @@ class ValueRange(Struct, omit_defaults=True):
     low: float
     high: float
     integer: bool = False  # whole numbers only
-    log: bool = False  # uniform in the logarithm
-    step: float | UnsetType = UNSET  # only `low`, `low + step` and so on
+    log: bool = False  # the logarithms of the numbers are uniform
+    step: float | UnsetType = UNSET  # only the numbers `low`, `low + step` and so on
 
 
 class Dimension(Struct):
@@ -405,13 +405,13 @@ class Dimension(Struct):
 
 
 class Requirements(Struct, omit_defaults=True):
-    """What a study asks of its devices beyond its back end; 0 and false ask for nothing."""
+    """What a study requires of its devices besides its back end; 0 and false require nothing."""
 
     memory_mb: Count = 0
     cores: Count = 0
     buffer_mb: Count = 0  # the size of the largest array on the GPU, in MiB
     f16: bool = False
-    graphics_card: bool = False  # WebGPU that is no program on the CPU
+    graphics_card: bool = False  # WebGPU on a graphics device, not on the CPU
 
 
 class Limits(Struct):
@@ -419,7 +419,8 @@ class Limits(Struct):
 
     time_limit_ms: Millis = 3600000
     stall_ms: Millis = 0
-    max_failures: Count = 3  # failed trials that are alike after which it pauses itself (R56)
+    # how many failed trials that are alike make the study pause itself (R56)
+    max_failures: Count = 3
 
 
 class Versions(Struct, omit_defaults=True):
@@ -437,7 +438,7 @@ class Grown(Struct):
 
 
 class Webhook(Struct):
-    """Where the server posts what happens to a study (R62). Without `events`: everything."""
+    """Where the server posts a study's events (R62): those in `events`, or else all of them."""
 
     url: WebhookUrl
     events: (
@@ -453,7 +454,7 @@ class StudySpec(Struct, kw_only=True):
     direction: Direction
     entry: ModuleFunction
     kind: StudyKind | UnsetType = UNSET
-    # with ask-and-tell: all of them; the first is `direction`
+    # with ask-and-tell: all directions; the first one equals `direction`
     directions: (
         Annotated[list[Direction], Meta(min_length=1, max_length=MAX_VALUES)] | UnsetType
     ) = UNSET
@@ -473,8 +474,9 @@ class StudySpec(Struct, kw_only=True):
     # the study's rank among its owner's; the highest goes first (R61)
     priority: Priority | UnsetType = UNSET
     provenance: dict[str, Any] = msgspec.field(default_factory=dict)
-    project: Name | UnsetType = UNSET  # without it the owner's first
-    webhook: Webhook | UnsetType = UNSET  # kept apart from the spec, and settable later (R62)
+    project: Name | UnsetType = UNSET  # the project; left out: the owner's first one
+    # the webhook, which is stored apart from the spec and can be set later (R62)
+    webhook: Webhook | UnsetType = UNSET
 
 
 class NewCode(Struct):
@@ -485,7 +487,7 @@ class NewCode(Struct):
     data: Annotated[list[DataRef], Meta(max_length=MAX_DATA)] = []
     versions: Versions | UnsetType = UNSET
     provenance: dict[str, Any] = msgspec.field(default_factory=dict)
-    checkpoints: bool = False  # its trials continue from checkpoints of the earlier code
+    checkpoints: bool = False  # trials with this code continue from checkpoints of the earlier code
 
 
 class Reissue(Struct):
@@ -506,12 +508,12 @@ class StopRow(Struct):
     """Why a study paused itself (R56)."""
 
     trial: TrialNumber  # the last of the failed trials that are alike
-    failures: Count  # how many of them there were
+    failures: Count  # how many failed trials are alike
     error: Failure
 
 
 class HeldRow(Struct):
-    """Why nothing of a study is leased by the decision of an administrator."""
+    """The decision of an administrator because of which no trial of a study is leased."""
 
     # `owner_suspended`, `project_frozen`, `bundle_barred`, `approval_pending` or `approval_refused`
     code: Code
@@ -542,13 +544,13 @@ class DeliveryRow(Struct):
     """What became of an event for a webhook (R62)."""
 
     event: WebhookEvent
-    at: Count  # when it happened
+    at: Count  # when the event happened
     state: DeliveryState
-    attempts: Count  # how often it was sent
-    next_at: Count | UnsetType = UNSET  # when a waiting one is sent again
+    attempts: Count  # how often the event was sent
+    next_at: Count | UnsetType = UNSET  # when a waiting event is sent next
     status: Count | UnsetType = UNSET  # HTTP status of the last answer
     code: Code | UnsetType = UNSET  # why the last attempt failed
-    message: Message | UnsetType = UNSET  # the same in a sentence
+    message: Message | UnsetType = UNSET  # why the last attempt failed, in a sentence
 
 
 class WebhookRow(Struct):
@@ -574,17 +576,19 @@ class StudyRow(StudyProgress, Struct):
     failed: Count
     running: Count
     attempts: Count
-    cursor: Count  # `seq` of its newest finished trial
+    cursor: Count  # `seq` of the study's newest finished trial
     entry: Entry
     seed: Count
     created_at: Count
     space: list[Dimension]
     runtime: Runtime
     bundle: BlobRef
-    code_version: Ordinal | UnsetType = UNSET  # the newest version of its code (R64); left out: 1
-    paused: bool | UnsetType = UNSET  # it runs, and nothing of it is leased (R53)
-    stopped_by: StopRow | UnsetType = UNSET  # the failures because of which it has paused itself
-    # why an administrator lets nothing of it be leased (R67, R68)
+    # the newest version of the study's code (R64); left out: 1
+    code_version: Ordinal | UnsetType = UNSET
+    paused: bool | UnsetType = UNSET  # the study runs, but none of its trials is leased (R53)
+    # the failures because of which the study has paused itself
+    stopped_by: StopRow | UnsetType = UNSET
+    # why an administrator lets no trial of the study be leased (R67, R68)
     held: HeldRow | UnsetType = UNSET
     priority: Priority | UnsetType = UNSET  # the study's rank among its owner's (R61); left out: 0
     requires: Requirements | UnsetType = UNSET
@@ -597,8 +601,8 @@ class StudyRow(StudyProgress, Struct):
         Annotated[list[Direction], Meta(min_length=1, max_length=MAX_VALUES)] | UnsetType
     ) = UNSET
     sampler: SamplerRow | UnsetType = UNSET
-    wanted: Count | UnsetType = UNSET  # how many trials the owner means to have; 0: unknown
-    estimate: EstimateRow | UnsetType = UNSET  # while it runs
+    wanted: Count | UnsetType = UNSET  # how many trials the owner wants altogether; 0: unknown
+    estimate: EstimateRow | UnsetType = UNSET  # how long a running study will still take
     webhook: WebhookRow | UnsetType = UNSET
 
 
@@ -608,8 +612,8 @@ class DeviceRow(Struct):
     device: Text
     device_class: Text = msgspec.field(name="class")
     engine: Text
-    backend: Text  # what computed (R41)
-    adapter: Text | UnsetType = UNSET  # of a graphics device
+    backend: Text  # the back end that computed (R41)
+    adapter: Text | UnsetType = UNSET  # the adapter of a graphics device
 
 
 class AttemptRow(Struct):
@@ -624,10 +628,10 @@ class AttemptRow(Struct):
     finished_at: Count  # 0: not yet
     run_ms: Millis
     load_ms: Millis
-    resumed_from: AttemptId | UnsetType = UNSET  # the attempt whose checkpoint it began with
+    resumed_from: AttemptId | UnsetType = UNSET  # the attempt with whose checkpoint this one began
     resumed_step: Count | UnsetType = UNSET
-    software: RecordedSoftware | UnsetType = UNSET  # what computed it (R52)
-    code_version: Ordinal | UnsetType = UNSET  # the version of the code that it runs (R64)
+    software: RecordedSoftware | UnsetType = UNSET  # the programs that computed the attempt (R52)
+    code_version: Ordinal | UnsetType = UNSET  # the version of the code that the attempt runs (R64)
     error: Failure | UnsetType = UNSET
 
 
@@ -650,21 +654,22 @@ class TrialRow(Struct):
     finished_at: Count  # 0: not yet
     run_ms: Millis
     load_ms: Millis
-    seq: Count  # its place in the order in which trials finished
+    seq: Count  # the trial's place in the order in which trials finished
     accepted_attempt: AttemptId | UnsetType = UNSET
-    # the version of the code of its deciding attempt (R64)
-    code_version: Ordinal | UnsetType = UNSET
+    code_version: Ordinal | UnsetType = UNSET  # the version of the deciding attempt's code (R64)
     device: DeviceRow | UnsetType = UNSET
     error: Failure | UnsetType = UNSET
     points: list[Point] | UnsetType = UNSET
     attempts_list: list[AttemptRow] | UnsetType = UNSET
     suggested: list[SuggestedValue] | UnsetType = UNSET
-    attrs: Attrs | UnsetType = UNSET  # the attributes from its deciding attempt
-    asked_attrs: Attrs | UnsetType = UNSET  # the attributes with which it was asked
+    attrs: Attrs | UnsetType = UNSET  # the attributes that the deciding attempt set
+    # the attributes with which the owner asked for the trial
+    asked_attrs: Attrs | UnsetType = UNSET
     # the constraints that the trial's owner computed (R57)
     constraints: Annotated[list[float], Meta(max_length=MAX_CONSTRAINTS)] | UnsetType = UNSET
-    infeasible: bool | UnsetType = UNSET  # it is complete and does not meet its constraints
-    last: list[SeriesValue] | UnsetType = UNSET  # the newest value of each of its series (R59)
+    infeasible: bool | UnsetType = UNSET  # the trial is complete and does not meet its constraints
+    # the newest value of each of the trial's series (R59)
+    last: list[SeriesValue] | UnsetType = UNSET
 
 
 class ArtifactRow(Struct):
@@ -700,7 +705,7 @@ class DeletedRow(Struct):
     study: StudyId
     trials: Count  # the number of trials that had an outcome
     artifacts: Count
-    bytes: Count  # how much less its owner uses now
+    bytes: Count  # by how many bytes the owner's usage has become smaller
 
 
 class WebhookSecret(Struct):
@@ -710,9 +715,9 @@ class WebhookSecret(Struct):
 
 
 class SeriesRow(Struct):
-    """A name for which trials of a study have a series."""
+    """The name of a series that trials of a study have."""
 
-    series: Ordinal  # the name's number in the study
+    series: Ordinal  # the number of the name in the study
     name: SeriesName
 
 
@@ -727,7 +732,7 @@ class SeriesOfTrial(Struct):
     """Series of one trial."""
 
     trial: TrialNumber
-    seq: Count  # as in the trial's row
+    seq: Count  # `seq` of the trial's row
     series: list[NamedSeries]
 
 
