@@ -283,7 +283,7 @@ TEST_F(Possession, NobodyNamesABlobByItsHashAlone) {
   const auto unknown = submit_as_grace(std::string(64, '0'), content_.size());
   EXPECT_EQ(status_and_code(refused), "422 unknown_blob");
   EXPECT_EQ(refused.body, unknown.body);
-  // Nor does the length tell that there is one.
+  // A wrong length gets the same answer, so it does not tell whether the server has the blob.
   EXPECT_EQ(submit_as_grace(hash, 5).body, unknown.body);
   EXPECT_EQ(as_grace("HEAD", "/api/blobs/" + hash).status, 404);
   EXPECT_EQ(server_.rest("HEAD", "/api/blobs/" + hash).status, 200);

@@ -95,7 +95,7 @@ class IdentityCache {
   // Returns what administrators have set to stop misuse (R67, R68).
   storage::Rules rules() const;
   std::vector<storage::BarredBlob> barred() const;  // sorted by SHA-256
-  // Returns why nothing of a study may run, if it is so.
+  // Returns the rule because of which no trial of such a study may run, if there is one.
   storage::Stop stop_of(const std::string& owner, const std::string& project,
                         const protocol::StudySpec& spec) const;
   bool is_barred(const std::string& sha256) const;
@@ -144,7 +144,7 @@ class IdentityCache {
   std::vector<storage::BarredBlob> barred_;
   storage::Rules rules_;
   std::unordered_map<std::string, storage::Device> devices_;  // by id, revoked ones too
-  // What the rows above add up to, so that no request walks through all of them.
+  // Indexes and counts of the rows above, so that no request walks through all rows.
   std::map<std::int64_t, std::set<std::int64_t>> tokens_of_;           // by person
   std::unordered_map<std::string, std::int64_t> project_ids_;          // by name
   std::unordered_map<std::string, std::set<std::int64_t>> codes_of_;   // by project

@@ -78,7 +78,7 @@ inline const Ceiling* find(const std::map<std::string, Ceiling>& all, const std:
   return found == all.end() ? nullptr : &found->second;
 }
 
-// Returns the lower of two limits, of which 0 is the highest.
+// Returns the lower of two limits. 0 means no limit, so it is higher than any other value.
 inline std::int64_t lower(std::int64_t one, std::int64_t other) {
   if (one == 0 || other == 0) return std::max(one, other);
   return std::min(one, other);
@@ -122,8 +122,8 @@ inline std::int64_t devices_of_project(const Rules& rules, const std::string& pr
   return own == nullptr ? 0 : own->devices.value_or(0);
 }
 
-// Returns the limit of a trial's time (R68): the study's own one, but at most the ceiling. A study
-// without a limit has the ceiling; 0: there is none either.
+// Returns the limit of a trial's time (R68): the study's own limit, but at most the ceiling. If the
+// study has none, it is the ceiling. 0: there is no limit and no ceiling.
 inline std::int64_t time_limit(const Rules& rules, const std::string& owner,
                                const std::string& project, std::int64_t own) {
   return detail::lower(own, ceiling_of(rules, owner, project).time_limit_ms);

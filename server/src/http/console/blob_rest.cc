@@ -33,7 +33,7 @@ class BlobUpload final : public Upload {
     own_.bytes = static_cast<std::int64_t>(stored->bytes);
     const auto owned = take_over();
     if (!owned) return error_response(owned.error());
-    // Whether somebody else had the blob is not told.
+    // The answer does not depend on whether somebody else had the blob.
     return object_response(owned->applied == storage::Applied::applied ? 201 : 200,
                            [this](ObjectWriter& body) { body.text("sha256", own_.sha256); });
   }

@@ -34,7 +34,8 @@ inline storage::Quota quota_of(const storage::Principal& principal) {
   return principal.role == storage::PrincipalRole::admin ? storage::Quota{} : principal.quota;
 }
 
-// Returns the part of a list of identities that a page needs: one row more than it has, for cut().
+// Returns which part of a list of identities a page needs: one row more than the page's limit, by
+// which cut() sees whether more rows follow.
 inline auth::Piece piece_of(const Page& page) {
   return {page.after, static_cast<std::size_t>(page.limit) + 1};
 }

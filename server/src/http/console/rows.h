@@ -40,7 +40,7 @@ class CurveRoom {
 // its owner has not said how many it wants.
 std::optional<std::int64_t> open_trials(const storage::StudyRow& row);
 
-// Why nothing of a study is leased by the decision of an administrator (R67, R68).
+// The decision of an administrator because of which no trial of a study is leased (R67, R68).
 struct Held {
   std::string_view code{};  // empty: it is not held
   std::string reason{};     // may be empty

@@ -75,7 +75,8 @@ Status unfreeze(const SiteContext& context, const Request& request, const Reply&
 
 // ---- blobs
 
-// Leaves the rows of a page. Its cursor counts the rows before it. Returns the next cursor.
+// Reduces `rows` to one page. A page's cursor is the number of rows before it. Returns the next
+// page's cursor.
 template <typename Row>
 std::int64_t take_page(std::vector<Row>& rows, const Page& page, bool& more) {
   const auto skipped = std::min<std::int64_t>(page.after, std::ssize(rows));

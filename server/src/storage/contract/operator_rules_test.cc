@@ -73,7 +73,7 @@ TEST_P(StorageContract, CeilingsAreKeptByScopeAndName) {
   EXPECT_EQ(rules.server, hour);
   EXPECT_EQ(rules.of_projects.at("birds"), minute);
   EXPECT_EQ(rules.of_researchers.at("ada"), none);
-  // The server's limit counts for those who have none.
+  // The server's limit counts if neither the researcher nor the project has a limit.
   EXPECT_EQ(time_limit(rules, "eve", "default", 0), 3'600'000);
   EXPECT_EQ(time_limit(rules, "eve", "default", 5'000), 5'000);
   EXPECT_EQ(time_limit(rules, "eve", "birds", 0), 60'000);
