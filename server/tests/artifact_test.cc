@@ -161,29 +161,37 @@ TEST_F(ArtifactTest, R54_WhatIsWrongIsNamedAndLeavesNothing) {
   EXPECT_TRUE(files_become(server_, 1));
 }
 
-TEST_F(ArtifactTest, R54_AnIdIsTakenOnceInItsStudy) {
-  const TestDevice second = server_.join();
-  TestWorker worker(server_, second);
-  const protocol::Lease lease = worker.ready();
+TEST_F(ArtifactTest, R54_AnIdIsTakenOnceInItsAttempt) {
   ASSERT_EQ(upload("one", "bytes").status, 201);
   const auto other = upload("one", "other bytes");
   EXPECT_EQ(other.status, 409);
   EXPECT_EQ(code_of(other), "artifact_exists");
-  EXPECT_EQ(code_of(put(server_, second, lease, "one", "bytes")), "artifact_exists");
   EXPECT_TRUE(files_become(server_, 1));
 
   // Only one of the two uploads may succeed. Chance decides which one.
   for (int round = 0; round < 5; ++round) {
     const std::string id = "r" + std::to_string(round);
-    int mine = 0;
-    auto racer = std::async(std::launch::async, [&] { mine = upload(id, "mine " + id).status; });
-    const int theirs = put(server_, second, lease, id, "theirs " + id).status;
+    int first = 0;
+    auto racer = std::async(std::launch::async, [&] { first = upload(id, "first " + id).status; });
+    const int second = upload(id, "second " + id).status;
     racer.get();
-    EXPECT_THAT((std::vector{std::min(mine, theirs), std::max(mine, theirs)}),
+    EXPECT_THAT((std::vector{std::min(first, second), std::max(first, second)}),
                 ElementsAre(201, 409));
-    EXPECT_EQ(read(id).body, (mine == 201 ? "mine " : "theirs ") + id);
+    EXPECT_EQ(read(id).body, (first == 201 ? "first " : "second ") + id);
   }
   EXPECT_TRUE(files_become(server_, 6));
+}
+
+TEST_F(ArtifactTest, R54_NoDeviceCanTakeTheIdsOfAnotherTrial) {
+  const TestDevice second = server_.join();
+  TestWorker worker(server_, second);
+  const protocol::Lease lease = worker.ready();
+  ASSERT_EQ(put(server_, second, lease, "one", "squatted").status, 201);
+  ASSERT_EQ(upload("one", "bytes").status, 201);
+  EXPECT_EQ(read("one?trial=" + std::to_string(to_int(lease_.trial))).body, "bytes");
+  EXPECT_EQ(read("one?trial=" + std::to_string(to_int(lease.trial))).body, "squatted");
+  EXPECT_EQ(code_of(read("one?trial=9")), "unknown_artifact");
+  EXPECT_EQ(code_of(read("one?trial=x")), "bad_number");
 }
 
 TEST_F(ArtifactTest, R54_TheyCountAsTheOwnersBytes) {

@@ -20,7 +20,7 @@
 #include "storage/sqlite/open.h"
 #include "storage/testing/faulty_storage.h"
 #include "storage/testing/scratch_database.h"
-#include "tests/test_server.h"
+#include "tests/test_uploads.h"
 
 namespace hyperflock::app {
 namespace {
@@ -156,54 +156,6 @@ std::string by_admin(std::string_view method, std::string_view target, std::stri
   const TestServer server;
   return code_of(server.rest_as(server.secrets().admin_token, method, target, body));
 }
-
-// A server, and a device that may save checkpoints and artifacts of at most 10 bytes.
-struct Saving {
-  explicit Saving(std::uint64_t min_free_bytes = 0)
-      : server([min_free_bytes](ServeConfig& config) {
-          config.max_checkpoint_bytes = 10;
-          config.max_artifact_bytes = 10;
-          config.min_free_bytes = min_free_bytes;
-        }),
-        device(server.join()),
-        worker(server, device) {
-    server.submit(1);
-    attempt = to_int(worker.ready().attempt);
-  }
-  std::string save(const std::string& bytes) const {
-    return put("checkpoints", "format=tree", bytes);
-  }
-  std::string upload(const std::string& id, const std::string& bytes) const {
-    return put("artifacts", "name=n&type=t&id=" + id, bytes);
-  }
-  std::string put(const std::string& what, const std::string& query,
-                  const std::string& bytes) const {
-    return code_of(http_request(server.compute(), "PUT",
-                                "/api/attempts/" + std::to_string(attempt) + '/' + what + '/' +
-                                    blobs::sha256_hex(bytes) + '?' + query,
-                                {{"Authorization", "Device " + device.id + ":" + device.secret}},
-                                bytes));
-  }
-  // Uploads as many artifacts as the attempt may have.
-  void fill() {
-    server.restart([this] {
-      const auto storage = storage::open_sqlite_storage(
-          storage::database_of(server.config().state_dir), [] { return 1; });
-      std::vector<storage::Transition> many;
-      for (std::int64_t i = 0; i < storage::kMostArtifacts; ++i) {
-        storage::StoreArtifact one{device.id, {}};
-        one.artifact.id = "f" + std::to_string(i);
-        one.artifact.attempt = AttemptId{attempt};
-        many.emplace_back(std::move(one));
-      }
-      ASSERT_TRUE(storage.value()->apply(many).has_value());
-    });
-  }
-  TestServer server;
-  TestDevice device;
-  TestWorker worker;
-  std::int64_t attempt = 0;
-};
 
 std::string saved(const std::string& bytes) { return Saving().save(bytes); }
 
@@ -408,7 +360,52 @@ const std::map<std::string, Provoke>& provocations() {
          saving.upload("a", "bytes");
          return saving.upload("a", "others");
        }},
-      {"artifact_no_room", [] { return Saving(std::uint64_t{1} << 50).upload("a", "bytes"); }},
+      {"artifact_no_room",
+       [] {
+         Saving saving;
+         saving.server.restart_with(
+             [](ServeConfig& config) { config.min_free_bytes = std::uint64_t{1} << 50; });
+         return saving.upload("a", "bytes");
+       }},
+      {"device_share",
+       [] {
+         const Saving saving(std::uint64_t{4} << 20);
+         saving.server.rest_as(saving.server.secrets().admin_token, "POST", "/api/researchers/2",
+                               R"({"quota":{"bytes":4194304}})");
+         return saving.upload("a", std::string(std::size_t{3} << 20, 'x'));
+       }},
+      {"points_quota",
+       [] {
+         return logged([](TestWorker& worker, AttemptId attempt) {
+           // Missing values count too, so that few messages are enough.
+           protocol::Series series;
+           for (int step = 0; step < 1'000; ++step) series.steps.push_back(step);
+           for (int i = 0; i < 180; ++i)
+             series.columns.push_back(
+                 {std::to_string(i), std::vector<std::optional<double>>(1'000)});
+           for (int i = 1; i <= 12; ++i) {
+             protocol::Report report{attempt, i, {}};
+             report.series = series;
+             worker.send(report);
+             const std::string answer = worker.socket().receive_text();
+             if (json_at(answer, "type") == "error") break;
+           }
+           worker.receive<protocol::Ack>();
+           worker.send(protocol::Report{attempt, 20, {{1, 0.5}}, series});
+         });
+       }},
+      {"no_room",
+       [] {
+         const TestServer server(
+             [](ServeConfig& config) { config.min_free_bytes = std::uint64_t{1} << 50; });
+         return code_of(server.rest("PUT", "/api/blobs/" + blobs::sha256_hex("x"), "x"));
+       }},
+      {"disk_full",
+       [] {
+         const TestServer server(
+             [](ServeConfig& config) { config.reserve_bytes = std::uint64_t{1} << 40; });
+         return code_of(http_request(server.console(), "GET", "/readyz"));
+       }},
       {"artifact_quota",
        [] {
          const Saving saving;

@@ -2,6 +2,9 @@
 // and recovers by itself.
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
+
 #include "base/testing/patience.h"
 #include "blobs/sha256.h"
 #include "storage/testing/faulty_storage.h"
@@ -12,6 +15,7 @@ namespace hyperflock::app {
 namespace {
 
 using net::http_request;
+using net::HttpAnswer;
 using protocol::ResultAck;
 using protocol::Verdict;
 
@@ -191,6 +195,256 @@ TEST_F(StorageTroubleTest, AConflictOnALeaseIsTriedAgain) {
   storage_->script({storage::Conflict{{0}}});
   worker.send(protocol::Ready{});
   EXPECT_NE(to_int(worker.receive<protocol::LeaseOffer>().lease.attempt), 0);
+}
+
+// ---- a full disk: what grows is refused, results are not lost, and the operator can go on
+
+constexpr std::uint64_t kMoreThanAnyDisk = std::uint64_t{1} << 40;
+
+std::string path_of_study(std::int64_t study) { return "/api/studies/" + std::to_string(study); }
+
+class FullDiskTest : public ::testing::Test {
+ protected:
+  FullDiskTest() {
+    auto faulty = std::make_unique<storage::FaultyStorage>(database_.open());
+    storage_ = faulty.get();
+    server_ = std::make_unique<TestServer>(
+        [this](ServeConfig& config) {
+          log_ = config.state_dir + "/hyperflock.db-wal";
+          std::filesystem::create_directories(config.state_dir);
+          config.reserve_bytes = kMoreThanAnyDisk;
+          set_log(kMoreThanAnyDisk);
+        },
+        std::move(faulty));
+    bundle_ = server_->upload("a bundle");
+  }
+
+  // The database's log counts as a part of the reserve. Here it is a file with a length and without
+  // bytes, so the server finds a reserve or none.
+  void set_log(std::uint64_t bytes) const {
+    std::ofstream(log_, std::ios::app).close();
+    std::filesystem::resize_file(log_, bytes);
+  }
+  void make_room() {
+    storage_->fill_disk(false);
+    set_log(kMoreThanAnyDisk);
+  }
+  // Makes the disk full. The next commit notices it.
+  void take_room() {
+    storage_->fill_disk();
+    set_log(0);
+  }
+  void fill() {
+    take_room();
+    EXPECT_EQ(submit("notices"), "503 storage_unavailable");
+    EXPECT_EQ(ready(), "503 disk_full");
+  }
+
+  std::string submit(const std::string& key) {
+    return status_and_code(
+        server_->rest("POST", "/api/studies", TestServer::spec(1, key, bundle_, 8)));
+  }
+  std::string ready() const {
+    return status_and_code(http_request(server_->console(), "GET", "/readyz"));
+  }
+  bool becomes_ready() const {
+    return until([this] { return ready().starts_with("200"); });
+  }
+  HttpAnswer admin(std::string_view method, const std::string& target,
+                   std::string_view body = {}) const {
+    return server_->rest_as(server_->secrets().admin_token, method, target, body);
+  }
+
+  storage::ScratchDatabase database_;
+  storage::FaultyStorage* storage_ = nullptr;
+  std::unique_ptr<TestServer> server_;
+  std::string bundle_;
+  std::string log_;
+};
+
+TEST_F(FullDiskTest, TheFirstCancellationThatMeetsAFullDiskIsWritten) {
+  const std::int64_t study = server_->submit(1);
+  set_log(0);
+  storage_->script({storage::FullDisk{}});
+  EXPECT_EQ(server_->rest("POST", path_of_study(study) + "/cancel").status, 200);
+  EXPECT_TRUE(until([this] { return ready() == "503 disk_full"; }));
+  EXPECT_EQ(json_at(server_->rest("GET", path_of_study(study)).body, "state"), "cancelled");
+}
+
+TEST_F(FullDiskTest, WhatEndsSomethingWorksAndWhatGrowsDoesNot) {
+  const std::int64_t cancelled = server_->submit(1, "cancelled");
+  const std::int64_t paused = server_->submit(1, "paused");
+  const TestDevice revoked = server_->join();
+  const TestDevice erased = server_->join();
+  fill();
+
+  EXPECT_EQ(server_->rest("GET", "/api/me").status, 200);
+  EXPECT_EQ(server_->rest("GET", "/api/studies").status, 200);
+  EXPECT_EQ(server_->rest("POST", path_of_study(paused) + "/pause").status, 200);
+  EXPECT_EQ(json_at(server_->rest("GET", path_of_study(paused)).body, "paused"), "true");
+  EXPECT_EQ(server_->rest("POST", path_of_study(paused) + "/resume").status, 200);
+  EXPECT_EQ(server_->rest("POST", path_of_study(cancelled) + "/cancel").status, 200);
+  EXPECT_EQ(server_->rest("DELETE", path_of_study(cancelled)).status, 200);
+  EXPECT_EQ(server_->rest("GET", path_of_study(cancelled)).status, 404);
+  EXPECT_EQ(status_and_code(server_->rest("POST", path_of_study(cancelled) + "/cancel")),
+            "404 unknown_study");
+  const HttpAnswer token = admin("POST", "/api/tokens", R"({"researcher":1})");
+  EXPECT_EQ(token.status, 201) << token.body;
+  EXPECT_EQ(admin("POST", "/api/tokens/" + json_at(token.body, "id") + "/revoke").status, 200);
+  EXPECT_EQ(admin("POST", "/api/devices/" + revoked.id + "/revoke").status, 200);
+  EXPECT_EQ(admin("POST", "/api/devices/" + erased.id + "/erase").status, 200);
+  EXPECT_EQ(admin("POST", "/api/enrolment/1/revoke").status, 200);
+  EXPECT_EQ(admin("POST", "/api/researchers/2", R"({"state":"suspended"})").status, 200);
+  EXPECT_EQ(admin("POST", "/api/researchers/2", R"({"state":"active"})").status, 200);
+  EXPECT_NE(admin("GET", "/api/audit").body.find("study.cancel"), std::string::npos);
+
+  EXPECT_EQ(submit("more"), "507 no_room");
+  const std::string sha256 = blobs::sha256_hex("new");
+  EXPECT_EQ(status_and_code(server_->rest("PUT", "/api/blobs/" + sha256, "new")), "507 no_room");
+  EXPECT_EQ(status_and_code(admin("POST", "/api/projects", R"({"project":"more"})")),
+            "507 no_room");
+  EXPECT_EQ(ready(), "503 disk_full");
+
+  make_room();
+  EXPECT_TRUE(becomes_ready());
+  EXPECT_TRUE(submit("more").starts_with("201"));
+}
+
+TEST_F(FullDiskTest, AResultOfThatTimeIsNotLost) {
+  const std::int64_t study = server_->submit(1);
+  const TestDevice device = server_->join();
+  TestWorker worker(*server_, device);
+  const auto lease = worker.ready();
+  take_room();
+  worker.send(TestWorker::result(lease.attempt, 0.5));
+  EXPECT_EQ(worker.socket().wait_close(), 1013);
+  TestWorker early(*server_);
+  early.send(TestWorker::hello(device, {lease.attempt}));
+  EXPECT_EQ(early.socket().wait_close(), 1013);
+
+  make_room();
+  ASSERT_TRUE(becomes_ready());
+  TestWorker again(*server_, device, {lease.attempt});
+  again.send(TestWorker::result(lease.attempt, 0.5));
+  EXPECT_EQ(again.receive<ResultAck>().verdict, Verdict::accepted);
+  EXPECT_TRUE(server_->reaches(study, "finished"));
+}
+
+TEST_F(FullDiskTest, AStudyThatWasCancelledMeanwhileIsNotLeasedAfterwards) {
+  const std::int64_t study = server_->submit(1);
+  const TestDevice device = server_->join();
+  fill();
+  EXPECT_EQ(server_->rest("POST", path_of_study(study) + "/cancel").status, 200);
+  make_room();
+  ASSERT_TRUE(becomes_ready());
+  TestWorker worker(*server_, device);
+  worker.send(protocol::Ready{});
+  worker.receive<protocol::Wait>();
+}
+
+TEST(FullDisk, AServerThatStartsWithoutRoomReadsDeletesAndSaysSo) {
+  TestServer server;
+  const std::int64_t study = server.submit(1);
+  const TestDevice device = server.join();
+  server.restart_with([](ServeConfig& config) { config.reserve_bytes = kMoreThanAnyDisk; });
+  const auto ready = [&] {
+    return status_and_code(http_request(server.console(), "GET", "/readyz"));
+  };
+  EXPECT_EQ(ready(), "503 disk_full");
+  EXPECT_EQ(server.rest("GET", path_of_study(study)).status, 200);
+  TestWorker early(server);
+  early.send(TestWorker::hello(device));
+  EXPECT_EQ(early.socket().wait_close(), 1013);
+  EXPECT_EQ(server.rest("POST", path_of_study(study) + "/cancel").status, 200);
+  EXPECT_EQ(server.rest("DELETE", path_of_study(study)).status, 200);
+  EXPECT_EQ(ready(), "503 disk_full");
+
+  server.restart_with([](ServeConfig& config) { config.reserve_bytes = 0; });
+  EXPECT_TRUE(ready().starts_with("200"));
+  EXPECT_EQ(server.rest("GET", path_of_study(study)).status, 404);
+}
+
+// ---- less than --min-free-bytes
+
+class NearlyFullTest : public ::testing::Test {
+ protected:
+  void fill() {
+    server_.restart_with([](ServeConfig& config) { config.min_free_bytes = kMoreThanAnyDisk; });
+  }
+  TestServer server_;
+};
+
+TEST_F(NearlyFullTest, NothingThatGrowsIsAccepted) {
+  const std::int64_t study = server_.submit(2);
+  const TestDevice device = server_.join();
+  TestWorker(server_, device).ready();
+  fill();
+  const std::string sha256 = blobs::sha256_hex("new");
+  EXPECT_EQ(status_and_code(server_.rest("PUT", "/api/blobs/" + sha256, "new")), "507 no_room");
+  EXPECT_EQ(
+      status_and_code(server_.rest("POST", "/api/studies", TestServer::spec(1, "more", sha256, 3))),
+      "507 no_room");
+  const std::string join =
+      R"({"code":")" + server_.secrets().enrolment_code + R"(","class":"phone","engine":"x"})";
+  EXPECT_EQ(status_and_code(http_request(server_.compute(), "POST", "/api/join", {}, join)),
+            "507 no_room");
+  EXPECT_EQ(status_and_code(http_request(server_.compute(), "POST", "/api/device-reports", {}, "")),
+            "507 no_room");
+  EXPECT_EQ(status_and_code(http_request(server_.console(), "POST", "/api/register", {}, "")),
+            "507 no_room");
+  for (const std::uint16_t port : {server_.compute(), server_.console()})
+    EXPECT_EQ(status_and_code(http_request(port, "GET", "/readyz")), "503 no_room");
+  EXPECT_EQ(http_request(server_.console(), "GET", "/healthz").status, 200);
+
+  EXPECT_EQ(server_.rest("POST", path_of_study(study) + "/cancel").status, 200);
+  EXPECT_EQ(server_.rest("DELETE", path_of_study(study)).status, 200);
+}
+
+TEST_F(NearlyFullTest, RunningTrialsEndButLeaveNoPointsAndNoFiles) {
+  const std::int64_t study = server_.submit(2);
+  const TestDevice device = server_.join();
+  AttemptId attempt{};
+  {
+    TestWorker worker(server_, device);
+    attempt = worker.ready().attempt;
+  }
+  fill();
+  TestWorker worker(server_, device, {attempt});
+  worker.send(protocol::Report{attempt, 1, {{1, 0.5}}});
+  const auto error = worker.receive<protocol::ErrorMessage>();
+  EXPECT_EQ(error.code, "no_room");
+  EXPECT_EQ(error.attempt, attempt);
+  EXPECT_EQ(worker.receive<protocol::Ack>().seq, 1);  // the device need not send it again
+  const std::string path = "/api/attempts/" + std::to_string(to_int(attempt));
+  const std::string bytes("PK\x03\x04", 4);
+  EXPECT_EQ(status_and_code(ask(server_, device, "PUT",
+                                path + "/checkpoints/" + blobs::sha256_hex(bytes) + "?format=tree",
+                                bytes)),
+            "507 no_room");
+  EXPECT_EQ(status_and_code(ask(
+                server_, device, "PUT",
+                path + "/artifacts/" + blobs::sha256_hex(bytes) + "?id=a&name=n&type=t", bytes)),
+            "507 artifact_no_room");
+  EXPECT_TRUE(files_become(server_, 0));
+
+  worker.send(TestWorker::result(attempt, 0.5, 2, true));
+  EXPECT_EQ(worker.receive<ResultAck>().verdict, Verdict::accepted);
+  EXPECT_EQ(worker.receive<protocol::Wait>().reason, protocol::WaitReason::read_only);
+  const std::string row = server_.rest("GET", path_of_study(study) + "/trials/0").body;
+  EXPECT_EQ(json_at(row, "points"), "[[0,0.25]]") << row;  // those of the result
+}
+
+TEST_F(NearlyFullTest, WorkGoesOnWhenThereIsRoomAgain) {
+  server_.submit(2);
+  const TestDevice device = server_.join();
+  fill();
+  {
+    TestWorker worker(server_, device);
+    worker.send(protocol::Ready{});
+    EXPECT_EQ(worker.receive<protocol::Wait>().reason, protocol::WaitReason::read_only);
+  }
+  server_.restart_with([](ServeConfig& config) { config.min_free_bytes = 0; });
+  EXPECT_NE(TestWorker(server_, device).ready().attempt, AttemptId{});
 }
 
 }  // namespace

@@ -19,6 +19,8 @@ TestServer::TestServer(const std::function<void(ServeConfig&)>& adjust,
   // Clients on a busy machine may be slow, so these limits are long. A test of such a limit sets
   // its own value.
   config_.hello_ms = config_.slow_peer_ms = kTestLimitMs;
+  config_.min_free_bytes = 0;  // the disk of a test may be small
+  config_.reserve_bytes = std::uint64_t{1} << 20;
   if (adjust) adjust(config_);
   auto started = Server::start(config_, std::move(storage));
   if (!started) throw std::runtime_error(started.error().message);
@@ -32,6 +34,10 @@ void TestServer::restart(const std::function<void()>& meanwhile) {
   auto started = Server::start(config_);
   if (!started) throw std::runtime_error(started.error().message);
   server_ = std::move(*started);
+}
+
+void TestServer::restart_with(const std::function<void(ServeConfig&)>& adjust) {
+  restart([&] { adjust(config_); });
 }
 
 net::HttpAnswer TestServer::rest_as(const std::string& token, std::string_view method,

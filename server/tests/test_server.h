@@ -39,6 +39,8 @@ class TestServer {
   void stop() { server_->stop(); }
   // Stops the server and starts it again on the same state. `meanwhile` runs while it is stopped.
   void restart(const std::function<void()>& meanwhile = {});
+  // Stops the server and starts it again with a changed configuration.
+  void restart_with(const std::function<void(ServeConfig&)>& adjust);
 
   // Sends a REST request with the researcher's token.
   net::HttpAnswer rest(std::string_view method, std::string_view target,

@@ -55,10 +55,14 @@ class Tenant:
 
 
 class Ground:
-    """The server and the three who use it: attacker, neighbour and administrator."""
+    """The server and the three who use it: attacker, neighbour and administrator.
 
-    def __init__(self, folder: Path, *options: str) -> None:
+    With ``working=False`` the neighbour does not work.
+    """
+
+    def __init__(self, folder: Path, *options: str, working: bool = True) -> None:
         self.server = Server(folder, *options)
+        self._working = working
         self._pool = urllib3.PoolManager(maxsize=16, timeout=LIMIT_S, retries=False)
         self._closed_last = ExitStack()
 
@@ -68,11 +72,11 @@ class Ground:
         self._closed_last.callback(self._pool.clear)
         self.admin: str = self.server.credentials["admin_token"]
         self.attacker = self.tenant("attacker", "attacked project")
-        other = self.tenant("neighbour", "neighbour's project")
-        self.neighbour = self._closed_last.enter_context(
-            Watched(self.server, other.token, other.link, self.admin)
-        )
-        self.other = other
+        self.other = other = self.tenant("neighbour", "neighbour's project")
+        if self._working:
+            self.neighbour = self._closed_last.enter_context(
+                Watched(self.server, other.token, other.link, self.admin)
+            )
         return self
 
     def __exit__(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+import budgets
 import connections
 import credentials
 import frames
@@ -45,6 +46,20 @@ class Attempt:
 
 
 ATTEMPTS = (
+    Attempt(budgets.checkpoints_over_many_attempts, "ok checkpoint_quota", short=True),
+    Attempt(budgets.checkpoints_over_quota, "device_share quota_exceeded"),
+    Attempt(budgets.artifacts_of_one_device, "ok device_share", short=True),
+    Attempt(budgets.artifact_ids_of_other_trials, "ok"),
+    Attempt(budgets.attempts_without_end, "lease wait", short=True),
+    Attempt(budgets.points_without_end, "ack points_quota"),
+    Attempt(budgets.series_names_without_end, "ack series_count"),
+    Attempt(budgets.attributes_without_end, "quota_exceeded"),
+    Attempt(budgets.lines_without_end, "ok"),
+    Attempt(budgets.specs_without_end, "ok quota_exceeded"),
+    Attempt(budgets.devices_without_end, "ok rate_limited", options=("--joins-burst", "20")),
+    Attempt(budgets.changes_without_end, "rate_limited ok"),
+    Attempt(budgets.reports_without_end, "ok rate_limited"),
+    Attempt(budgets.files_for_another_device, "unknown_attempt"),
     Attempt(connections.more_than_one_address_may_have, "full", short=True,
             options=("--max-connections-per-address", "64")),
     Attempt(connections.half_a_request_head, "closed"),

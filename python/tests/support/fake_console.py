@@ -335,6 +335,9 @@ class FakeConsole:
                     "projects": ["First project"],
                     "quota": none,
                     "used": none,
+                    "stored": dict.fromkeys(
+                        ("data", "artifacts", "checkpoints", "records", "most_records"), 0
+                    ),
                     "server": __version__,
                     "max_blob_bytes": self.max_blob_bytes,
                     "join_origin": self.url,

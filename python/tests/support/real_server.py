@@ -39,6 +39,11 @@ class HeldPort:
         self._socket.close()
 
 
+def _small_reserve(options: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the option for a small reserve on the disk, because tests' folders are kept."""
+    return () if "--reserve-bytes" in options else ("--reserve-bytes", str(1 << 20))
+
+
 class Server:
     """A server process with a state folder and options. It can be started again."""
 
@@ -64,6 +69,7 @@ class Server:
                 *("--app", self.folder / "app", "--runtime", self.folder / "runtime"),
                 *("--credentials-file", self.folder / "credentials.json"),
                 *("--ready-file", ready),
+                *_small_reserve(self.options),
                 *self.options,
             ]
             self.process = subprocess.Popen(tied(command), stdout=log, stderr=log)

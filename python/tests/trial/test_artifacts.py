@@ -120,6 +120,8 @@ def test_the_storage_takes_nothing_else(local: RecordingHost) -> None:
         "artifact_exists",
         "artifact_no_room",
         "artifact_too_large",
+        "device_share",
+        "no_room",
         "quota_exceeded",
     ],
 )

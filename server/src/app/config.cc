@@ -151,8 +151,13 @@ void add_serve_flags(CLI::App& serve, ServeConfig& config, std::string& compute,
       ->capture_default_str();
   serve
       .add_option("--min-free-bytes", config.min_free_bytes,
-                  "what artifacts leave of the disk for everything else")
+                  "what guests leave of the disk: with less, nothing that grows is accepted")
       ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 50))
+      ->capture_default_str();
+  serve
+      .add_option("--reserve-bytes", config.reserve_bytes,
+                  "kept on the disk for deletions, cancellations and revocations; 0 is none")
+      ->check(CLI::Range(std::int64_t{0}, std::int64_t{1} << 40))
       ->capture_default_str();
   serve
       .add_option("--lease-ms", config.lease_ms,

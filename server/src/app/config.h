@@ -48,8 +48,10 @@ struct ServeConfig {
   std::uint64_t max_blob_bytes = std::uint64_t{512} << 20;
   std::uint64_t max_checkpoint_bytes = std::uint64_t{64} << 20;
   std::uint64_t max_artifact_bytes = std::uint64_t{64} << 20;
-  // If fewer bytes are free on the disk, no artifact is stored.
+  // If fewer bytes are free on the disk, nothing that grows is accepted.
   std::uint64_t min_free_bytes = std::uint64_t{1} << 30;
+  // Kept for deletions, cancellations and revocations on a full disk.
+  std::uint64_t reserve_bytes = std::uint64_t{64} << 20;
   Millis lease_ms = 45'000;
   Millis heartbeat_ms = 10'000;
   Millis call_ms = 60'000;  // how long a device's call waits for a study's owner (R43)

@@ -7,6 +7,8 @@
 #include <optional>
 #include <system_error>
 
+#include "telemetry/log.h"
+
 namespace hyperflock::app {
 namespace {
 
@@ -38,7 +40,13 @@ Result<std::vector<KeptRuntime>> keep_runtimes(const std::string& installed,
     if (!error) fs::copy(installed, part, fs::copy_options::recursive, error);
     // The folder gets the runtime's id as its name only when the copy is complete.
     if (!error) fs::rename(part, fs::path(kept) / newest->id, error);
-    if (error) {
+    if (error == std::errc::no_space_on_device) {
+      // The copy serves studies after an upgrade. Without it, the server can still run today.
+      telemetry::log(telemetry::LogLevel::warning, "runtime_not_kept",
+                     {{"reason", "The disk has no room for a copy of the runtime."}});
+      std::error_code ignored;
+      fs::remove_all(part, ignored);
+    } else if (error) {
       return Error{"bad_state", "Cannot copy the runtime to " + kept + " (" + error.message() +
                                     "): check its rights and the room on its disk."};
     }

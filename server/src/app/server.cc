@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
 #include <chrono>
 #include <filesystem>
 #include <functional>
@@ -22,6 +23,7 @@
 #include "auth/trusted_clock.h"
 #include "blobs/blob_store.h"
 #include "blobs/collected_blobs.h"
+#include "blobs/disk_room.h"
 #include "cli/credentials.h"
 #include "http/compute/compute_site.h"
 #include "http/console/console_site.h"
@@ -86,6 +88,7 @@ class RunningServer final : public Server {
   RunningServer(const ServeConfig& config, std::unique_ptr<storage::Storage> storage,
                 std::unique_ptr<blobs::CollectedBlobs> blobs,
                 std::unique_ptr<blobs::CollectedBlobs> collected,
+                std::unique_ptr<blobs::DiskRoom> room, bool starts_full,
                 std::unique_ptr<http::DeviceReports> reports, std::unique_ptr<net::Tls> tls,
                 std::vector<KeptRuntime> runtimes, webhook::AddressRules webhook_rules,
                 std::shared_ptr<auth::TrustedClock> clock)
@@ -96,6 +99,8 @@ class RunningServer final : public Server {
         storage_(std::move(storage)),
         blobs_(std::move(blobs)),
         collected_(std::move(collected)),
+        room_(std::move(room)),
+        starts_full_(starts_full),
         reports_(std::move(reports)),
         identities_([time = clock_] { return time->now(); }),
         admission_({config.joins_burst, config.joins_per_s}),
@@ -118,6 +123,7 @@ class RunningServer final : public Server {
       const Status done = (this->*step)();
       if (!done) return done;
     }
+    note_room();
     compute_listener_->start();
     console_listener_->start();
     sweep();
@@ -204,6 +210,17 @@ class RunningServer final : public Server {
     settings.dispatch.call_ms = config.call_ms;
     settings.dispatch.no_devices_ms = config.no_devices_ms;
     settings.queued = [this] { deliverer_.wake(); };
+    settings.disk = {.starts_full = starts_full_,
+                     .release = [this] { room_->release(); },
+                     .reusable =
+                         [this](std::int64_t bytes) {
+                           room_->note_reusable(static_cast<std::uint64_t>(bytes));
+                         }};
+    settings.regain = [this] {
+      const bool regained = room_->regain();
+      if (regained) asio::post(sweep_.get_executor(), [this] { note_room(); });
+      return regained;
+    };
     settings.dispatch.server_version = kVersion;
     for (const KeptRuntime& kept : runtimes_) settings.dispatch.runtimes.insert(kept.runtime.id);
     settings.dropped = [this](const storage::Outcome& outcome) {
@@ -304,6 +321,7 @@ class RunningServer final : public Server {
                                .storage = *storage_,
                                .blobs = *blobs_,
                                .collected = *collected_,
+                               .room = *room_,
                                .outputs = outputs_,
                                .reports = *reports_,
                                .identities = identities_,
@@ -317,7 +335,6 @@ class RunningServer final : public Server {
                                .max_blob_bytes = config_.max_blob_bytes,
                                .max_checkpoint_bytes = config_.max_checkpoint_bytes,
                                .max_artifact_bytes = config_.max_artifact_bytes,
-                               .min_free_bytes = config_.min_free_bytes,
                                .webhooks = config_.webhooks ? &webhook_rules_ : nullptr,
                                .open_metrics = is_loopback(config_.console),
                                .open_registration = config_.open_registration};
@@ -395,6 +412,7 @@ class RunningServer final : public Server {
           Instant{std::chrono::duration_cast<std::chrono::milliseconds>(now).count()});
       watch_time();
       trim_audit();
+      note_room();
       sweep();
     });
   }
@@ -420,6 +438,15 @@ class RunningServer final : public Server {
     }
   }
 
+  // Tells the hub when the disk has got too little room for rows, or enough again.
+  void note_room() {
+    const bool has_room = room_->admits_rows();
+    if (std::exchange(has_room_, has_room) == has_room) return;
+    hub_->set_room(has_room);
+    telemetry::log(telemetry::LogLevel::warning, has_room ? "disk_has_room" : "disk_nearly_full",
+                   {{"min_free_bytes", static_cast<std::int64_t>(config_.min_free_bytes)}});
+  }
+
   // Removes entries of the audit log: by number and size once a minute, by age once an hour.
   void trim_audit() {
     const std::int64_t now = clock_->now();
@@ -443,6 +470,8 @@ class RunningServer final : public Server {
   std::unique_ptr<storage::Storage> storage_;
   std::unique_ptr<blobs::CollectedBlobs> blobs_;
   std::unique_ptr<blobs::CollectedBlobs> collected_;
+  std::unique_ptr<blobs::DiskRoom> room_;
+  const bool starts_full_;
   hub::OutputBook outputs_;
   std::unique_ptr<http::DeviceReports> reports_;
   http::StaticFiles files_;  // of the compute origin
@@ -465,7 +494,8 @@ class RunningServer final : public Server {
   std::unique_ptr<net::Listener> compute_listener_;
   std::unique_ptr<net::Listener> console_listener_;
   hub::Timer sweep_;
-  // The next three are used on the strand of sweep_ only.
+  // The next four are used on the strand of sweep_ only.
+  bool has_room_ = true;  // as the hub knows it
   std::int64_t kept_at_ = 0;
   std::int64_t trimmed_at_ = 0;
   std::int64_t aged_at_ = 0;
@@ -485,6 +515,15 @@ Result<std::unique_ptr<Server>> Server::start(const ServeConfig& config,
                  "Cannot make the state folder " + state.string() + ": " + error.message() + "."};
   fs::permissions(state, fs::perms::owner_all, fs::perm_options::replace, error);
   const auto clock = std::make_shared<auth::TrustedClock>();
+  auto room = std::make_unique<blobs::DiskRoom>(
+      state, storage::database_of(config.state_dir) + "-wal",
+      blobs::DiskRoom::Limits{config.min_free_bytes, config.reserve_bytes});
+  const bool starts_full = !room->regain();
+  if (starts_full) {
+    room->release();  // opening the database needs some bytes
+    telemetry::log(telemetry::LogLevel::warning, "disk_full",
+                   {{"reason", "The disk has no room for the reserve of --reserve-bytes."}});
+  }
   if (!storage) {
     TRY(auto opened, storage::open_sqlite_storage(storage::database_of(config.state_dir),
                                                   [clock] { return clock->now(); }));
@@ -493,6 +532,7 @@ Result<std::unique_ptr<Server>> Server::start(const ServeConfig& config,
   TRY(const std::int64_t kept_time, storage->kept_time());
   clock->begin(kept_time,
                config.trust_clock ? auth::AtStart::trust_wall : auth::AtStart::be_careful);
+  room->note_reusable(static_cast<std::uint64_t>(storage->reusable_bytes()));
   TRY(const auto owned, storage->owned_blobs());
   TRY(auto blobs,
       blobs::CollectedBlobs::open((state / "blobs").string(), config.max_blob_bytes, owned));
@@ -508,8 +548,9 @@ Result<std::unique_ptr<Server>> Server::start(const ServeConfig& config,
   TRY(auto runtimes, keep_runtimes(config.runtime_dir, (state / "runtimes").string(), wanted));
   TRY(auto webhook_rules, webhook::AddressRules::make(config.webhook_allow));
   auto server = std::make_unique<RunningServer>(
-      config, std::move(storage), std::move(blobs), std::move(collected), std::move(reports),
-      std::move(tls), std::move(runtimes), std::move(webhook_rules), clock);
+      config, std::move(storage), std::move(blobs), std::move(collected), std::move(room),
+      starts_full, std::move(reports), std::move(tls), std::move(runtimes),
+      std::move(webhook_rules), clock);
   TRY(server->start());
   return std::unique_ptr<Server>(std::move(server));
 }

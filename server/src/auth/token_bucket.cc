@@ -7,12 +7,15 @@
 namespace hyperflock::auth {
 
 bool RateLimiter::allow(std::string_view key, Instant now, double tokens) {
-  Bucket& bucket = find(key, now);
-  bucket.tokens = tokens_at(bucket, now);
-  bucket.filled = std::max(bucket.filled, now);
-  if (bucket.tokens < tokens) return false;
-  bucket.tokens -= tokens;
+  if (tokens_at(find(key, now), now) < tokens) return false;
+  take(key, now, tokens);
   return true;
+}
+
+void RateLimiter::take(std::string_view key, Instant now, double tokens) {
+  Bucket& bucket = find(key, now);
+  bucket.tokens = std::min(limit_.burst, tokens_at(bucket, now) - tokens);
+  bucket.filled = std::max(bucket.filled, now);
 }
 
 Millis RateLimiter::wait_ms(std::string_view key, Instant now, double tokens) {

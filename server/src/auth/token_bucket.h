@@ -28,6 +28,9 @@ class RateLimiter {
 
   // Takes tokens from the key's bucket. Returns false, and takes none, if it has fewer.
   bool allow(std::string_view key, Instant now, double tokens = 1);
+  // Takes tokens in any case; the bucket may owe some afterwards. Negative ones are given back, up
+  // to a full bucket.
+  void take(std::string_view key, Instant now, double tokens);
   // Returns the time until allow() succeeds; 0 if it would succeed now.
   Millis wait_ms(std::string_view key, Instant now, double tokens = 1);
 

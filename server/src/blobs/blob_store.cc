@@ -19,6 +19,9 @@ namespace fs = std::filesystem;
 constexpr const char* kUploads = "uploads";
 
 Error unavailable(const std::string& what, int error) {
+  if (error == ENOSPC || error == EDQUOT) {
+    return Error{"no_room", "The server's disk is full: its operator has to make room."};
+  }
   return Error{"storage_unavailable", "Cannot " + what + " (" + std::strerror(error) +
                                           "): free disk space or look at the disk."};
 }

@@ -40,7 +40,8 @@ class BlobStore {
     Writer(const Writer&) = delete;
     Writer& operator=(const Writer&) = delete;
 
-    // Errors: `blob_too_large`, `storage_unavailable`. After an error the upload is over.
+    // Errors: `blob_too_large`, `no_room`, `storage_unavailable`. After an error the upload is
+    // over.
     Status append(std::span<const std::byte> bytes);
     // Makes the bytes durable under their name. Errors: `hash_mismatch`, `storage_unavailable`.
     // Call it once, last.

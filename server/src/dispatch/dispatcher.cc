@@ -147,11 +147,13 @@ void State::send(SessionId session, protocol::ServerMessage message) {
 
 void State::send_error(SessionId session, std::string_view code, std::optional<AttemptId> attempt,
                        std::optional<std::int64_t> call, std::string_view given) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kTexts{{
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 14> kTexts{{
       {"unknown_attempt", "Drop this attempt and ask for new work: it is not this device's."},
       {"series_count", "An attempt may have at most 256 series: log fewer names."},
       {"series_size",
        "The series of an attempt may have at most 1,000,000 values together: log less often."},
+      {"no_room", "The server's disk is nearly full: it stores results, but no points."},
+      {"quota_exceeded", "The study's owner has no room for more points: results still count."},
       {"too_many_leases", "Finish or release the open attempt before asking for another."},
       {"unknown_method", "Call a method that version 1 of the protocol has."},
       {"rate_limited", "Wait for the answers to earlier messages before sending more."},

@@ -63,6 +63,7 @@ struct Printed {
   AttemptId attempt{};
   std::vector<std::string> lines;
   std::int64_t dropped = 0;
+  std::string device{};
 };
 
 // An ask-and-tell study has got or lost its owner.

@@ -155,6 +155,11 @@ struct BatchFailed {
 struct Restored {
   storage::Snapshot snapshot;
 };
+// The disk has no room for more rows, or it has room again. Without room, nothing is leased and no
+// point is stored. Results are stored, so that nothing is lost.
+struct RoomChanged {
+  bool has_room = true;
+};
 // From now on nothing is leased. Running attempts may end.
 struct DrainStarted {};
 // The time next_deadline() has come.
@@ -165,6 +170,6 @@ using Event = std::variant<SessionOpened, SessionClosed, MessageReceived, StudyS
                            StudyJudged, StudyReissueRequested, StudyExtendRequested, StudyClaimed,
                            OwnerReplied, OwnerClosed, RulesChanged, WebhookSet, CheckpointStored,
                            ArtifactStored, DeviceErasing, DeviceRevoked, BatchCommitted,
-                           BatchFailed, Restored, DrainStarted, Tick>;
+                           BatchFailed, Restored, RoomChanged, DrainStarted, Tick>;
 
 }  // namespace hyperflock::dispatch

@@ -59,7 +59,7 @@ std::optional<TransitionId> State::pump(Project& project, std::optional<SessionI
     studies.at(id).asked->waiting = 0;
     owners_to_flush.insert(id);
   }
-  if (draining || read_only) return out;
+  if (leases_nothing()) return out;
   int passed_over = 0;
   auto next = project.idle.begin();
   while (next != project.idle.end() && !project.ranked.empty() && passed_over < kMaxPassedOver) {
@@ -85,8 +85,7 @@ std::optional<TransitionId> State::pump(Project& project, std::optional<SessionI
 
 std::optional<TransitionId> State::start_own(const Project& project, SessionId id) {
   Session& session = sessions.at(id);
-  if (draining || read_only || session.idle_order == 0 || awaits_owner(session))
-    return std::nullopt;
+  if (leases_nothing() || session.idle_order == 0 || awaits_owner(session)) return std::nullopt;
   Study* study = choose(project, session);
   if (study == nullptr || !study->has_work()) return std::nullopt;
   leave_queue(session, id);
@@ -95,7 +94,7 @@ std::optional<TransitionId> State::start_own(const Project& project, SessionId i
 
 std::optional<TransitionId> State::start_other(const Project& project, SessionId id) {
   Session& session = sessions.at(id);
-  if (draining || read_only || session.idle_order == 0 || !awaits_owner(session) ||
+  if (leases_nothing() || session.idle_order == 0 || !awaits_owner(session) ||
       now - session.idle_since < settings.hold_ms)
     return std::nullopt;
   Study* study = choose(project, session, Among::work);
@@ -228,6 +227,7 @@ protocol::Lease State::lease_of(AttemptId id, const Attempt& attempt) {
 
 protocol::WaitReason State::wait_reason(const Session& session) {
   if (draining) return protocol::WaitReason::draining;
+  if (!disk_has_room) return protocol::WaitReason::read_only;
   if (awaits_owner(session)) return protocol::WaitReason::no_work;
   const Project& project = projects[session.project];
   return project.ranked.empty() ? protocol::WaitReason::no_work

@@ -93,10 +93,18 @@ bool State::refuse_foreign(SessionId id, const Session& session, AttemptId attem
 
 void State::on_message(SessionId id, Session& session, const protocol::Report& message) {
   if (refuse_foreign(id, session, message.attempt)) return;
-  if (Attempt* attempt = find_live(message.attempt, session.device)) {
+  const bool is_empty = message.points.empty() && !message.series;
+  Attempt* attempt = find_live(message.attempt, session.device);
+  if (attempt != nullptr) {
     touch_running(message.attempt, *attempt);
-    if (message.points.empty() && !message.series)
-      return send(id, protocol::Ack{message.attempt, message.seq});
+    if (is_empty) return send(id, protocol::Ack{message.attempt, message.seq});
+  }
+  if (!disk_has_room && !is_empty) {
+    // The device has done its part: it need not send the report again.
+    send_error(id, "no_room", message.attempt);
+    return send(id, protocol::Ack{message.attempt, message.seq});
+  }
+  if (attempt != nullptr) {
     if (!message.points.empty() && studies.at(attempt->trial.study).asked) {
       propose_for(id,
                   storage::AppendPoints{message.attempt, session.device, message.points,
@@ -117,10 +125,12 @@ void State::on_message(SessionId id, Session& session, const protocol::Call& mes
   if (refuse_foreign(id, session, message.attempt, message.id)) return;
   if (Attempt* attempt = find_live(message.attempt, session.device)) {
     touch_running(message.attempt, *attempt);
-    if (message.points.empty()) return carry(id, message, {});
+    if (message.points.empty() || !disk_has_room) return carry(id, message, {});
   }
-  propose_for(id, storage::AppendPoints{message.attempt, session.device, message.points},
-              PendingCall{id, message});
+  // Without room nothing is stored, but the outcome says whether the attempt is this device's.
+  storage::AppendPoints append{message.attempt, session.device, message.points};
+  if (!disk_has_room) append.points.clear();
+  propose_for(id, std::move(append), PendingCall{id, message});
 }
 
 void State::on_message(SessionId id, Session& session, const protocol::TrialResult& message) {
@@ -173,7 +183,8 @@ void State::on_message(SessionId, Session& session, const protocol::Output& mess
   // If the attempt is not live, another message reports that to the device, as for a heartbeat.
   const Attempt* attempt = find_live(message.attempt, session.device);
   if (attempt == nullptr) return;
-  effects.emplace_back(Printed{attempt->trial, message.attempt, message.lines, message.dropped});
+  effects.emplace_back(
+      Printed{attempt->trial, message.attempt, message.lines, message.dropped, session.device});
 }
 
 void State::on_message(SessionId id, Session& session, const protocol::Release& message) {

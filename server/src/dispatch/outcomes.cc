@@ -214,6 +214,11 @@ void State::on_outcome(PendingAck& what, const storage::Outcome& outcome) {
   if (outcome.applied == Applied::conflict)
     return send_error(what.session, "unknown_attempt", what.attempt);
   if (outcome.refusal) {
+    if (*outcome.refusal == storage::Refusal::quota) {
+      // The device need not send the report again.
+      send_error(what.session, "quota_exceeded", what.attempt);
+      return send(what.session, protocol::Ack{what.attempt, what.seq});
+    }
     const bool many = *outcome.refusal == storage::Refusal::series_count;
     return send_error(what.session, many ? "series_count" : "series_size", what.attempt);
   }
@@ -229,8 +234,8 @@ void State::on_outcome(PendingCall& what, const storage::Outcome& outcome) {
 
 void State::on_outcome(PendingPoints& what, const storage::Outcome& outcome) {
   // Points are stored even if the series of the same report are refused.
-  if (outcome.applied == Applied::applied || outcome.refusal)
-    keep_points(what.attempt, what.points);
+  const bool only_points = outcome.refusal && *outcome.refusal != storage::Refusal::quota;
+  if (outcome.applied == Applied::applied || only_points) keep_points(what.attempt, what.points);
   PendingAck ack{what.session, what.attempt, what.seq};
   on_outcome(ack, outcome);
 }

@@ -95,6 +95,12 @@ void State::on(const DrainStarted&) {
     dirty_projects.insert(name);  // idle workers do not count as demand any more
 }
 
+void State::on(const RoomChanged& event) {
+  if (disk_has_room == event.has_room) return;
+  disk_has_room = event.has_room;
+  for (const auto& [name, project] : projects) dirty_projects.insert(name);
+}
+
 void State::forget_session(SessionId id) {
   const auto found = sessions.find(id);
   if (found == sessions.end()) return;

@@ -70,8 +70,7 @@ std::optional<TrialKey> State::choose_speculative(const Session& session) const 
 
 std::optional<TransitionId> State::start_speculative(SessionId id) {
   Session& session = sessions.at(id);
-  if (draining || read_only || session.idle_order == 0 || awaits_owner(session))
-    return std::nullopt;
+  if (leases_nothing() || session.idle_order == 0 || awaits_owner(session)) return std::nullopt;
   const std::optional<TrialKey> key = choose_speculative(session);
   if (!key) return std::nullopt;
   leave_queue(session, id);

@@ -301,6 +301,7 @@ struct State {
   std::set<std::string> dirty_projects;  // projects with new work since the event began
   bool read_only = true;                 // until Restored
   bool draining = false;
+  bool disk_has_room = true;  // whether rows may grow
 
   std::map<SessionId, Session> sessions;
   std::unordered_map<std::string, Device> devices;
@@ -355,6 +356,9 @@ struct State {
   void on(const DeviceErasing& event);
   void on(const DeviceRevoked& event);
   void on(const DrainStarted& event);
+  void on(const RoomChanged& event);
+  // Returns whether nothing may be leased now.
+  bool leases_nothing() const { return draining || read_only || !disk_has_room; }
   void forget_session(SessionId id);
   // Ends an open attempt that its device has released. Its trial is issued again at once.
   void let_go(AttemptId id, storage::AttemptState state,

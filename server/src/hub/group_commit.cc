@@ -4,16 +4,20 @@
 #include <iterator>
 #include <utility>
 
+#include "storage/reserve.h"
 #include "telemetry/log.h"
 
 namespace hyperflock::hub {
 
 GroupCommit::GroupCommit(storage::Storage& storage, telemetry::Metrics& metrics,
-                         std::size_t batch_limit, std::function<void(CommitDone)> done)
+                         std::size_t batch_limit, std::function<void(CommitDone)> done,
+                         FullDisk disk)
     : storage_(storage),
       metrics_(metrics),
       batch_limit_(batch_limit),
       done_(std::move(done)),
+      disk_(std::move(disk)),
+      full_(disk_.starts_full),
       thread_([this] { run(); }) {}
 
 GroupCommit::~GroupCommit() { stop(); }
@@ -40,6 +44,11 @@ std::vector<CommitItem> GroupCommit::resume() {
   return unwritten;
 }
 
+void GroupCommit::leave_full() {
+  const std::lock_guard lock(mutex_);
+  full_ = false;
+}
+
 void GroupCommit::stop() {
   {
     const std::lock_guard lock(mutex_);
@@ -51,7 +60,9 @@ void GroupCommit::stop() {
 
 std::vector<CommitItem> GroupCommit::take_batch() {
   std::vector<CommitItem> batch;
-  while (!waiting_.empty() && batch.size() < batch_limit_) {
+  // On a full disk a group that may not be written must not take others with it.
+  const std::size_t limit = full_ ? 1 : batch_limit_;
+  while (!waiting_.empty() && batch.size() < limit) {
     CommitGroup& group = waiting_.front();
     batch.insert(batch.end(), std::make_move_iterator(group.begin()),
                  std::make_move_iterator(group.end()));
@@ -76,6 +87,20 @@ void GroupCommit::count(const CommitDone& batch, double seconds) {
   }
 }
 
+void GroupCommit::write(CommitDone& batch, std::span<const storage::Transition> transitions) {
+  const bool may_write = storage::may_use_reserve(transitions);
+  if (batch.full && !may_write) {
+    batch.outcomes = Error{storage::kStorageFull, "The disk is full: free disk space."};
+    return;
+  }
+  batch.outcomes = storage_.apply(transitions);
+  const bool found_full = !batch.outcomes && batch.outcomes.error().code == storage::kStorageFull;
+  if (!found_full || batch.full) return;
+  batch.full = true;
+  disk_.release();
+  if (may_write) batch.outcomes = storage_.apply(transitions);
+}
+
 void GroupCommit::run() {
   // After this time without a commit, the writer does housekeeping.
   constexpr std::chrono::milliseconds kQuiet(100);
@@ -88,18 +113,19 @@ void GroupCommit::run() {
       tidy_later = false;
       lock.unlock();
       storage_.idle();
+      disk_.reusable(storage_.reusable_bytes());
       lock.lock();
     }
     wake_.wait(lock, due);
     if (halted_ || waiting_.empty()) return;  // stopped, and nothing more can be written
-    CommitDone batch{take_batch()};
+    CommitDone batch{.items = take_batch(), .full = full_};
     lock.unlock();
 
     // Storage takes the transitions as one array. Afterwards they are moved back to their items.
     transitions.clear();
     for (CommitItem& item : batch.items) transitions.push_back(std::move(item.transition));
     const auto start = std::chrono::steady_clock::now();
-    batch.outcomes = storage_.apply(transitions);
+    write(batch, transitions);
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
     for (std::size_t i = 0; i < transitions.size(); ++i)
       batch.items[i].transition = std::move(transitions[i]);
@@ -115,6 +141,7 @@ void GroupCommit::run() {
 
     tidy_later = batch.outcomes.has_value();
     lock.lock();
+    full_ = batch.full;
     if (!batch.outcomes) {
       // Waiting transitions may depend on those that were not written, so they fail too.
       halted_ = true;

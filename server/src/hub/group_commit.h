@@ -2,15 +2,20 @@
 // one. An idle writer starts at once, so a batch costs no waiting. Under load the batches become
 // larger.
 //
-// push() and resume() may be called on any thread. `done` runs on the writer thread and must not
-// block.
+// When storage finds the disk full, the writer releases the reserve and writes only what may use it
+// (storage/reserve.h), until leave_full().
+//
+// push(), resume() and leave_full() may be called on any thread. `done` runs on the writer thread
+// and must not block.
 #pragma once
 
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -33,13 +38,23 @@ using CommitGroup = std::vector<CommitItem>;
 struct CommitDone {
   std::vector<CommitItem> items;
   Result<std::vector<storage::Outcome>> outcomes = std::vector<storage::Outcome>();
+  bool full = false;  // whether the disk is full
+};
+
+// The disk as the writer sees it.
+struct FullDisk {
+  bool starts_full = false;
+  // Gives the reserve's bytes back to the disk. Runs on the writer thread.
+  std::function<void()> release = [] {};
+  // Is called after commits that may have freed pages of the database. Runs on the writer thread.
+  std::function<void(std::int64_t)> reusable = [](std::int64_t) {};
 };
 
 class GroupCommit {
  public:
   // A batch takes whole groups until it has at least `batch_limit` transitions.
   GroupCommit(storage::Storage& storage, telemetry::Metrics& metrics, std::size_t batch_limit,
-              std::function<void(CommitDone)> done);
+              std::function<void(CommitDone)> done, FullDisk disk = {});
   ~GroupCommit();
   GroupCommit(const GroupCommit&) = delete;
   GroupCommit& operator=(const GroupCommit&) = delete;
@@ -51,22 +66,28 @@ class GroupCommit {
   // that waited. Returns the items that were pushed since then, which are not written either.
   std::vector<CommitItem> resume();
 
+  // Writes everything again, because the disk has room. Call it only while nothing waits.
+  void leave_full();
+
   // Commits the waiting groups and ends the thread. Further calls do nothing.
   void stop();
 
  private:
   void run();
   std::vector<CommitItem> take_batch();
+  void write(CommitDone& batch, std::span<const storage::Transition> transitions);
   void count(const CommitDone& batch, double seconds);
 
   storage::Storage& storage_;
   telemetry::Metrics& metrics_;
   const std::size_t batch_limit_;
   const std::function<void(CommitDone)> done_;
+  const FullDisk disk_;
 
   std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<CommitGroup> waiting_;
+  bool full_ = false;
   bool halted_ = false;
   bool stopped_ = false;
   std::thread thread_;  // last, because it uses the members above

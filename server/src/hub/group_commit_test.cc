@@ -146,5 +146,82 @@ TEST_F(GroupCommitTest, CountsWhatItWrote) {
   EXPECT_NE(text.find("commit_batch_size_sum 3"), std::string::npos) << text;
 }
 
+// ---- a full disk
+
+class FullDiskCommitTest : public GroupCommitTest {
+ protected:
+  // Returns a group that may use the reserve.
+  static CommitGroup sparing(std::uint64_t id) {
+    CommitGroup made;
+    made.push_back({storage::RevokeDevice{"d1"}, dispatch::TransitionId{id}, nullptr});
+    return made;
+  }
+  void push(GroupCommit& commit, CommitGroup one) {
+    std::vector<CommitGroup> groups;
+    groups.push_back(std::move(one));
+    commit.push(groups);
+  }
+
+  int releases_ = 0;  // changed on the writer's thread, before the batch is reported
+  GroupCommit full_{storage_,
+                    metrics_,
+                    4,
+                    [this](CommitDone done) {
+                      const std::lock_guard lock(mutex_);
+                      is_full_ = done.full;
+                      batches_.push_back(std::move(done));
+                      came_.notify_all();
+                    },
+                    {.starts_full = false, .release = [this] { ++releases_; }}};
+  bool is_full_ = false;
+};
+
+TEST_F(FullDiskCommitTest, WhatMayUseTheReserveIsWrittenInItsPlace) {
+  storage_.script({storage::FullDisk{}});
+  push(full_, sparing(1));
+  EXPECT_EQ(next(), "1");
+  EXPECT_TRUE(is_full_);
+  EXPECT_EQ(releases_, 1);
+  push(full_, sparing(2));
+  EXPECT_EQ(next(), "2");
+  EXPECT_EQ(releases_, 1);
+}
+
+TEST_F(FullDiskCommitTest, WhatGrowsIsNotTriedUntilThereIsRoom) {
+  storage_.script({storage::FullDisk{}});
+  push(full_, group(1));
+  EXPECT_EQ(next(), "failed 1");
+  EXPECT_TRUE(is_full_);
+  EXPECT_EQ(releases_, 1);
+  full_.resume();
+  const int tried = storage_.batches();
+  push(full_, group(2));
+  EXPECT_EQ(next(), "failed 2");
+  full_.resume();
+  EXPECT_EQ(storage_.batches(), tried);
+  push(full_, sparing(3));
+  EXPECT_EQ(next(), "3");
+
+  full_.leave_full();
+  push(full_, group(4));
+  EXPECT_EQ(next(), "4");
+  EXPECT_FALSE(is_full_);
+}
+
+TEST_F(FullDiskCommitTest, AServerMayStartOnAFullDisk) {
+  GroupCommit starting(storage_, metrics_, 4,
+                       [this](CommitDone done) {
+                         const std::lock_guard lock(mutex_);
+                         batches_.push_back(std::move(done));
+                         came_.notify_all();
+                       },
+                       {.starts_full = true});
+  push(starting, group(1));
+  EXPECT_EQ(next(), "failed 1");
+  starting.resume();
+  push(starting, sparing(2));
+  EXPECT_EQ(next(), "2");
+}
+
 }  // namespace
 }  // namespace hyperflock::hub

@@ -10,6 +10,7 @@
 #include <optional>
 #include <random>
 #include <set>
+#include <type_traits>
 #include <unordered_map>
 #include <utility>
 
@@ -19,6 +20,7 @@
 #include "hub/token_sessions.h"
 #include "hub/watchers.h"
 #include "protocol/codec.h"
+#include "storage/reserve.h"
 #include "telemetry/log.h"
 
 namespace hyperflock::hub {
@@ -69,16 +71,26 @@ class StrandHub final : public Hub {
             [this](Task next) { push(std::move(next)); }),
         random_(random_source()),
         dispatcher_(settings.dispatch, random_source()),
-        writer_(storage, metrics, settings.batch_limit,
-                [this](CommitDone done) { push(std::move(done)); }) {}
+        budget_(settings.device),
+        read_only_(settings.disk.starts_full),
+        full_(settings.disk.starts_full),
+        writer_(
+            storage, metrics, settings.batch_limit,
+            [this](CommitDone done) { push(std::move(done)); }, settings.disk) {}
 
   ~StrandHub() override { stop(); }
 
   void restore(storage::Snapshot snapshot) override {
     const bool unswept = snapshot.unswept;
-    push(dispatch::Event(dispatch::Restored{std::move(snapshot)}));
+    if (full_) {
+      push(Task([this] { schedule_reload(); }));
+    } else {
+      push(dispatch::Event(dispatch::Restored{std::move(snapshot)}));
+    }
     if (unswept) push(Task([this] { sweep_.begin(); }));
   }
+
+  void set_room(bool has_room) override { push(dispatch::Event(dispatch::RoomChanged{has_room})); }
 
   void drain(std::function<void()> quiet) override {
     push(Task([this, quiet = std::move(quiet)]() mutable {
@@ -169,6 +181,7 @@ class StrandHub final : public Hub {
 
   void submit_study(Submission submission, Callback<Submitted> done) override {
     push(Task([this, given = std::move(submission), done = std::move(done)]() mutable {
+      if (full_) return done(no_room());
       const RequestId request = next_request();
       submits_.emplace(request, std::move(done));
       handle(dispatch::StudySubmitted{request, std::move(given.owner), std::move(given.project),
@@ -179,13 +192,14 @@ class StrandHub final : public Hub {
   }
 
   void cancel_study(StudyId study, storage::NoteAudit note, Callback<StudyId> done) override {
-    change_study(dispatch::StudyCancelRequested{{}, study, std::move(note)}, std::move(done));
+    change_study(dispatch::StudyCancelRequested{{}, study, note}, std::move(done),
+                 {storage::EndStudy{study, storage::StudyState::cancelled}, note});
   }
 
   void pause_study(StudyId study, bool paused, storage::NoteAudit note,
                    Callback<StudyId> done) override {
-    change_study(dispatch::StudyPauseRequested{{}, study, paused, std::move(note)},
-                 std::move(done));
+    change_study(dispatch::StudyPauseRequested{{}, study, paused, note}, std::move(done),
+                 {storage::PauseStudy{study, paused}, note});
   }
 
   void prioritize_study(StudyId study, std::int64_t priority, storage::NoteAudit note,
@@ -261,9 +275,9 @@ class StrandHub final : public Hub {
                 });
   }
 
-  void store_checkpoint(std::string device, protocol::Checkpoint checkpoint,
-                        Committed done) override {
-    commit_then({storage::StoreCheckpoint{std::move(device), checkpoint}}, std::move(done),
+  void store_checkpoint(storage::StoreCheckpoint store, Committed done) override {
+    const protocol::Checkpoint checkpoint = store.checkpoint;
+    commit_then({std::move(store)}, std::move(done),
                 [this, checkpoint](const storage::Outcome& outcome) {
                   if (outcome.applied == Applied::applied)
                     handle(dispatch::CheckpointStored{*outcome.trial, checkpoint});
@@ -328,7 +342,7 @@ class StrandHub final : public Hub {
     push(Task([this, done = std::move(done)] { done(dispatcher_.counters()); }));
   }
 
-  Health health() const override { return {read_only_, draining_}; }
+  Health health() const override { return {read_only_, draining_, full_}; }
 
  private:
   struct Opening {
@@ -358,14 +372,28 @@ class StrandHub final : public Hub {
     if (schedule) asio::post(strand_, [this] { work(); });
   }
 
-  // Passes a change of a study to the dispatcher. `done` receives its answer.
+  // Passes a change of a study to the dispatcher. `done` receives its answer. On a full disk,
+  // commits `on_full_disk` instead: the change, and its entry in the audit log.
   template <typename Event>
-  void change_study(Event event, Callback<StudyId> done) {
-    push(Task([this, event = std::move(event), done = std::move(done)]() mutable {
+  void change_study(Event event, Callback<StudyId> done,
+                    std::vector<storage::Transition> on_full_disk = {}) {
+    push(Task([this, event = std::move(event), done = std::move(done),
+               direct = std::move(on_full_disk)]() mutable {
+      if (full_ && direct.empty()) return done(no_room());
+      if (full_) return change_directly(study_of(event), std::move(direct), std::move(done));
       event.request = next_request();
       changes_.emplace(event.request, std::move(done));
       handle(std::move(event));
     }));
+  }
+
+  template <typename Event>
+  static StudyId study_of(const Event& event) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(event.study)>, StudyId>) {
+      return event.study;
+    } else {
+      return event.study.id;
+    }
   }
 
   // Commits the group and passes the first outcome to `done`. If there was no error, passes it to
@@ -385,13 +413,27 @@ class StrandHub final : public Hub {
 
   // Adds transitions of a site to the next commit. `done` receives the outcome of the first one.
   void stage(std::vector<storage::Transition> transitions, Committed done) {
-    if (read_only_) return done(unavailable());
+    if (full_ && !storage::may_use_reserve(transitions)) return done(no_room());
+    if (read_only_ && !full_) return done(unavailable());
     CommitGroup group;
     for (storage::Transition& transition : transitions) {
       Committed report = group.empty() ? std::move(done) : [](const Result<storage::Outcome>&) {};
       group.push_back(CommitItem{std::move(transition), {}, std::move(report)});
     }
     stage(std::move(group));
+  }
+
+  void change_directly(StudyId study, std::vector<storage::Transition> change,
+                       Callback<StudyId> done) {
+    std::get<storage::NoteAudit>(change.back()).entry.object = std::to_string(to_int(study));
+    stage(std::move(change),
+          [this, study, done = std::move(done)](const Result<storage::Outcome>& outcome) {
+            if (!outcome) return done(outcome.error());
+            if (outcome->applied == Applied::conflict)
+              return done(Error{"unknown_study", "No study has this number."});
+            watchers_.wake(study);
+            done(study);
+          });
   }
 
   // Handles all events that have arrived, and commits their proposals together.
@@ -403,7 +445,7 @@ class StrandHub final : public Hub {
     }
     for (Input& input : working_) {
       std::visit(Overloaded{
-                     [this](const dispatch::Event& event) { on_event(event); },
+                     [this](dispatch::Event& event) { on_event(event); },
                      [this](Opening& opening) { on_open(std::move(opening)); },
                      [this](Claiming& claiming) { on_claim(std::move(claiming)); },
                      [this](CommitDone& done) { on_commit_done(std::move(done)); },
@@ -417,18 +459,27 @@ class StrandHub final : public Hub {
     if (quiet_ && uncommitted_ == 0) std::exchange(quiet_, nullptr)();
   }
 
-  void on_event(const dispatch::Event& event) {
+  void on_event(dispatch::Event& event) {
     if (const auto* closed = std::get_if<dispatch::SessionClosed>(&event)) {
       peers_.erase(closed->session);
       open_sessions_ = peers_.size() - owners_;
     } else if (const auto* gone = std::get_if<dispatch::OwnerClosed>(&event)) {
       owners_ -= peers_.erase(gone->session);
     }
-    handle(event);
-    if (const auto* message = std::get_if<dispatch::MessageReceived>(&event))
-      give_credit(message->session);
+    auto* message = std::get_if<dispatch::MessageReceived>(&event);
+    if (message == nullptr || keep_to_budget(*message)) handle(event);
+    if (message != nullptr) give_credit(message->session);
     if (const auto* reply = std::get_if<dispatch::OwnerReplied>(&event))
       give_credit(reply->session);
+  }
+
+  // Takes out of a device's message what is beyond its budget. Returns false if nothing is left.
+  bool keep_to_budget(dispatch::MessageReceived& event) {
+    const auto found = peers_.find(event.session);
+    if (found == peers_.end()) return true;
+    const DeviceBudget::Kept kept = budget_.keep(found->second.device, event.message, now());
+    if (kept.answer) found->second.peer->send(protocol::serialize(*kept.answer));
+    return kept.passes;
   }
 
   void on_open(Opening opening) {
@@ -489,8 +540,8 @@ class StrandHub final : public Hub {
                 }
               },
               [this](dispatch::Printed& printed) {
-                outputs_.add(printed.trial, printed.attempt, std::move(printed.lines),
-                             printed.dropped);
+                outputs_.add(printed.trial, printed.attempt, printed.device,
+                             std::move(printed.lines), printed.dropped);
                 output_watchers_.wake(printed.trial.study);
               },
               [this](dispatch::OwnerChanged& changed) {
@@ -532,10 +583,17 @@ class StrandHub final : public Hub {
       return;
     }
     // The dispatcher waits for Restored. Proposals that it makes before are not written.
-    std::vector<CommitItem> items;
-    for (CommitGroup& group : std::exchange(staged_, {}))
-      std::ranges::move(group, std::back_inserter(items));
-    fail(items, unavailable());
+    std::vector<CommitItem> lost;
+    std::vector<CommitGroup> kept;
+    for (CommitGroup& group : std::exchange(staged_, {})) {
+      if (full_ && group.front().done) {
+        kept.push_back(std::move(group));
+      } else {
+        std::ranges::move(group, std::back_inserter(lost));
+      }
+    }
+    if (!kept.empty()) writer_.push(kept);
+    if (!lost.empty()) fail(lost, unavailable());
   }
 
   void on_commit_done(CommitDone done) {
@@ -543,9 +601,12 @@ class StrandHub final : public Hub {
       std::ranges::move(writer_.resume(), std::back_inserter(done.items));
       for (CommitGroup& group : std::exchange(staged_, {}))
         std::ranges::move(group, std::back_inserter(done.items));
+      const bool waits_already = full_;
       read_only_ = true;
+      full_ = done.full;
+      leaves_full_ = false;
       fail(done.items, done.outcomes.error());
-      schedule_reload();
+      if (!waits_already) schedule_reload();
       return;
     }
     failures_in_a_row_ = 0;
@@ -559,6 +620,7 @@ class StrandHub final : public Hub {
       const storage::Outcome& outcome = (*done.outcomes)[i];
       --uncommitted_;
       queued |= outcome.queued;
+      budget_.note(item.transition, outcome, now());
       if (!outcome.dropped.empty() || !outcome.disowned.empty()) settings_.dropped(outcome);
       if (item.done) {
         item.done(outcome);
@@ -569,6 +631,11 @@ class StrandHub final : public Hub {
     if (!committed.outcomes.empty()) handle(committed);
     if (queued) settings_.queued();
     pay_owed_credits();
+    if (done.full && !full_) {
+      read_only_ = full_ = true;
+      fail({}, unavailable());
+      schedule_reload();
+    }
   }
 
   void fail(const std::vector<CommitItem>& items, const Error& error) {
@@ -603,9 +670,25 @@ class StrandHub final : public Hub {
   }
 
   void reload() {
+    if (full_) return regain();
+    if (uncommitted_ > 0) return schedule_reload();  // the snapshot would miss what is under way
     const bool posted = readers_.post([this] {
       auto loaded = std::make_shared<Result<storage::Snapshot>>(storage_.load());
       push(Task([this, loaded] { on_reloaded(std::move(*loaded)); }));
+    });
+    if (!posted) schedule_reload();
+  }
+
+  // Asks whether the disk has room again. If so, nothing more is committed before the reload.
+  void regain() {
+    const bool posted = readers_.post([this] {
+      const bool regained = settings_.regain();
+      push(Task([this, regained] {
+        if (!regained) return schedule_reload();
+        full_ = false;
+        leaves_full_ = true;
+        reload();
+      }));
     });
     if (!posted) schedule_reload();
   }
@@ -617,6 +700,7 @@ class StrandHub final : public Hub {
       schedule_reload();
       return;
     }
+    if (std::exchange(leaves_full_, false)) writer_.leave_full();
     read_only_ = false;
     telemetry::log(telemetry::LogLevel::warning, "storage_recovered");
     unswept_ = loaded->unswept;
@@ -662,6 +746,7 @@ class StrandHub final : public Hub {
   std::optional<Instant> armed_;
   std::function<std::uint64_t()> random_;
   dispatch::Dispatcher dispatcher_;
+  DeviceBudget budget_;
 
   std::vector<Input> working_;
   std::vector<CommitGroup> staged_;
@@ -678,11 +763,13 @@ class StrandHub final : public Hub {
   std::uint64_t last_request_ = 0;
   std::function<void()> quiet_;
   int failures_in_a_row_ = 0;
-  bool unswept_ = false;  // a deletion waits for a commit that works again
+  bool leaves_full_ = false;  // the disk has room again, and the writer must be told
+  bool unswept_ = false;      // a deletion waits for a commit that works again
 
   std::atomic<std::uint64_t> last_session_{0};
   std::atomic<std::size_t> open_sessions_{0};
-  std::atomic<bool> read_only_{false};
+  std::atomic<bool> read_only_;
+  std::atomic<bool> full_;
   std::atomic<bool> draining_{false};
 
   GroupCommit writer_;  // last: its thread calls push()

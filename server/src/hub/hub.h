@@ -2,6 +2,10 @@
 // and feeds it events on one strand. It passes proposals to the group commit and carries out
 // effects. A message that promises something is sent only after its commit.
 //
+// On a full disk, the hub works without the dispatcher: it commits what may use the reserve
+// (storage/reserve.h) and refuses everything else. Devices are turned away and keep their results.
+// Once there is room again, the dispatcher gets the stored state.
+//
 // Every member may be called from any thread and returns at once. Each callback runs on the hub's
 // strand and must not block there.
 #pragma once
@@ -16,6 +20,8 @@
 
 #include "base/result.h"
 #include "dispatch/dispatcher.h"
+#include "hub/device_budget.h"
+#include "hub/group_commit.h"
 #include "hub/output_book.h"
 #include "hub/peer.h"
 #include "hub/reader_pool.h"
@@ -27,6 +33,7 @@ namespace hyperflock::hub {
 
 struct HubSettings {
   dispatch::Settings dispatch;
+  DeviceLimits device{};
   std::size_t batch_limit = 256;     // transitions in one transaction
   std::size_t backlog_limit = 4096;  // transitions that may wait before workers are held back
   Millis first_reload_ms = 100;      // back-off after a failed commit, doubling
@@ -34,6 +41,10 @@ struct HubSettings {
   // Called, in the order of the commits, with outcomes that list blobs that no row names any more
   // (Outcome::dropped and Outcome::disowned).
   std::function<void(const storage::Outcome&)> dropped = [](const auto&) {};
+  // The disk of the state folder. `regain` makes the reserve again and returns whether the disk has
+  // room; it runs on a reader thread.
+  FullDisk disk{};
+  std::function<bool()> regain = [] { return true; };
   // Called after a commit with which a delivery to a webhook may be due (Outcome::queued).
   std::function<void()> queued = [] {};
 };
@@ -80,7 +91,13 @@ struct Submitted {
 struct Health {
   bool read_only = false;
   bool draining = false;
+  bool full = false;  // the disk is full; read_only is true too
 };
+
+// Returns the error for a request that would store something where there is no room.
+inline Error no_room() {
+  return {"no_room", "The server's disk is nearly full: its operator has to make room."};
+}
 
 class Hub {
  public:
@@ -91,6 +108,9 @@ class Hub {
 
   // Takes over the stored state. Call it before the first session.
   virtual void restore(storage::Snapshot snapshot) = 0;
+  // Says whether rows may grow. Without room, nothing is leased and no point is stored; results
+  // are.
+  virtual void set_room(bool has_room) = 0;
   // Stops leasing. `quiet` runs once no commit is waiting.
   virtual void drain(std::function<void()> quiet) = 0;
   // Commits waiting transitions and ends the writer thread. Outcomes are no longer delivered.
@@ -169,9 +189,9 @@ class Hub {
   // ---- uploads of attempts
 
   // Commits a checkpoint, with which the trial's next attempt begins. Outcomes: `superseded` if the
-  // attempt or its trial has ended; `conflict` if the attempt is not the device's.
-  virtual void store_checkpoint(std::string device, protocol::Checkpoint checkpoint,
-                                Committed done) = 0;
+  // attempt or its trial has ended, and for the limits that storage::StoreCheckpoint names;
+  // `conflict` if the attempt is not the device's.
+  virtual void store_checkpoint(storage::StoreCheckpoint checkpoint, Committed done) = 0;
   // Commits an artifact and renews its attempt's lease. The outcomes are those of a checkpoint;
   // storage::StoreArtifact names more reasons for `superseded`.
   virtual void store_artifact(storage::StoreArtifact artifact, Committed done) = 0;

@@ -11,39 +11,68 @@ constexpr std::size_t kLineBytes = 64;
 
 }  // namespace
 
-void OutputBook::add(TrialKey trial, AttemptId attempt, std::vector<std::string> lines,
-                     std::int64_t dropped) {
+void OutputBook::add(TrialKey trial, AttemptId attempt, const std::string& device,
+                     std::vector<std::string> lines, std::int64_t dropped) {
   const std::lock_guard lock(mutex_);
   Pages& pages = trials_[trial];
-  by_use_.erase(pages.used);
+  uncount(pages);
   pages.used = ++uses_;
-  by_use_.emplace(pages.used, trial);
+  pages.device = device;
   if (dropped > 0) append(pages, attempt, "[" + std::to_string(dropped) + " lines left out]");
   for (std::string& line : lines) append(pages, attempt, std::move(line));
+  count(trial, pages);
   trim();
 }
 
 void OutputBook::append(Pages& pages, AttemptId attempt, std::string text) {
-  const std::size_t bytes = text.size() + kLineBytes;
+  pages.bytes += text.size() + kLineBytes;
   pages.lines.push_back({++pages.last, attempt, std::move(text)});
-  pages.bytes += bytes;
-  bytes_ += bytes;
-  while (pages.lines.size() > kLinesPerTrial || pages.bytes > kBytesPerTrial) {
-    const std::size_t freed = pages.lines.front().text.size() + kLineBytes;
-    pages.lines.pop_front();
-    pages.bytes -= freed;
-    bytes_ -= freed;
-  }
+  while (pages.lines.size() > kLinesPerTrial || pages.bytes > kBytesPerTrial) drop_oldest(pages);
 }
 
-// Removes the lines of trials that have printed nothing for the longest time.
+void OutputBook::drop_oldest(Pages& pages) {
+  pages.bytes -= pages.lines.front().text.size() + kLineBytes;
+  pages.lines.pop_front();
+}
+
+void OutputBook::count(TrialKey trial, const Pages& pages) {
+  Device& device = devices_[pages.device];
+  device.by_use.emplace(pages.used, trial);
+  resize(pages.device, device.bytes, device.bytes + pages.bytes);
+}
+
+void OutputBook::uncount(const Pages& pages) {
+  const auto found = devices_.find(pages.device);
+  if (found == devices_.end()) return;
+  Device& device = found->second;
+  if (device.by_use.erase(pages.used) == 0) return;
+  resize(pages.device, device.bytes, device.bytes - pages.bytes);
+  if (!device.by_use.empty()) return;
+  by_bytes_.erase({device.bytes, pages.device});
+  devices_.erase(found);
+}
+
+void OutputBook::resize(const std::string& device, std::size_t before, std::size_t after) {
+  by_bytes_.erase({before, device});
+  by_bytes_.emplace(after, device);
+  devices_.at(device).bytes = after;
+  bytes_ = bytes_ - before + after;
+}
+
 void OutputBook::trim() {
   while (bytes_ > kBytes) {
-    const auto oldest = by_use_.begin();
-    const auto pages = trials_.find(oldest->second);
-    bytes_ -= pages->second.bytes;
-    trials_.erase(pages);
-    by_use_.erase(oldest);
+    const std::string device = by_bytes_.rbegin()->second;
+    const TrialKey trial = devices_.at(device).by_use.begin()->second;
+    const auto pages = trials_.find(trial);
+    const bool is_only = devices_.at(device).by_use.size() == 1;
+    uncount(pages->second);
+    if (!is_only) {
+      trials_.erase(pages);
+      continue;
+    }
+    // One line, because another device may then have more.
+    drop_oldest(pages->second);
+    count(trial, pages->second);
   }
 }
 
@@ -51,8 +80,7 @@ void OutputBook::forget(StudyId study) {
   const std::lock_guard lock(mutex_);
   for (auto pages = trials_.lower_bound({study, TrialNumber{0}});
        pages != trials_.end() && pages->first.study == study;) {
-    bytes_ -= pages->second.bytes;
-    by_use_.erase(pages->second.used);
+    uncount(pages->second);
     pages = trials_.erase(pages);
   }
 }

@@ -1,5 +1,9 @@
 // Keeps what running trials print, in memory only: the newest lines of each trial, up to a limit
 // for all trials together (R39). A restart loses them. Any thread.
+//
+// If the lines of all trials exceed the limit, the device whose trials have the most lines loses
+// lines: those of its trial that has printed nothing for the longest time, or the oldest of its
+// only trial. So a device that prints much cannot push out what others print.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +11,9 @@
 #include <list>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/ids.h"
@@ -21,7 +27,9 @@ class OutputBook {
   static constexpr std::size_t kBytesPerTrial = std::size_t{128} << 10;
   static constexpr std::size_t kBytes = std::size_t{16} << 20;
 
-  void add(TrialKey trial, AttemptId attempt, std::vector<std::string> lines, std::int64_t dropped);
+  // The lines of a trial count for the device that printed last.
+  void add(TrialKey trial, AttemptId attempt, const std::string& device,
+           std::vector<std::string> lines, std::int64_t dropped);
 
   // Returns at most `limit` lines after the cursor `after`, the oldest first. The returned `cursor`
   // is the number of the last of these lines, or of the newest line if none is returned. A larger
@@ -37,14 +45,26 @@ class OutputBook {
     std::int64_t last = 0;
     std::size_t bytes = 0;
     std::uint64_t used = 0;  // when it was last written, as a count of writes
+    std::string device;
   };
+  struct Device {
+    std::size_t bytes = 0;
+    std::map<std::uint64_t, TrialKey> by_use;
+  };
+  using Trials = std::map<TrialKey, Pages>;
 
-  void append(Pages& pages, AttemptId attempt, std::string text);
+  static void append(Pages& pages, AttemptId attempt, std::string text);
+  static void drop_oldest(Pages& pages);
+  // Counts the trial for its device, or not any more.
+  void count(TrialKey trial, const Pages& pages);
+  void uncount(const Pages& pages);
+  void resize(const std::string& device, std::size_t before, std::size_t after);
   void trim();
 
   mutable std::mutex mutex_;  // guards everything below
-  std::map<TrialKey, Pages> trials_;
-  std::map<std::uint64_t, TrialKey> by_use_;
+  Trials trials_;
+  std::map<std::string, Device> devices_;
+  std::set<std::pair<std::size_t, std::string>> by_bytes_;  // the devices
   std::size_t bytes_ = 0;
   std::uint64_t uses_ = 0;
 };

@@ -1,6 +1,9 @@
-// A researcher's quota and usage, and the error message when a limit is exceeded. Pure; any thread.
+// The budgets: what a researcher may store and has stored, what one device may keep of it, and the
+// error message when a limit is exceeded. server/docs/limits.md lists who pays for what. Pure; any
+// thread.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -13,7 +16,7 @@ namespace hyperflock::storage {
 struct Quota {
   std::int64_t studies = 0;  // running ones
   std::int64_t trials = 0;   // of all running studies
-  std::int64_t bytes = 0;    // of bundles and data (each blob counts once) and of all artifacts
+  std::int64_t bytes = 0;    // of bundles and data (each blob counts once), artifacts, checkpoints
   bool operator==(const Quota&) const = default;
 };
 
@@ -24,12 +27,54 @@ struct Usage {
   bool operator==(const Usage&) const = default;
 };
 
+// What an owner has stored, in bytes. `records` are rows of the database: specs, attempts, points,
+// series, attributes and errors. Their bytes are estimates.
+struct StoredBytes {
+  std::int64_t data = 0;  // bundles and data
+  std::int64_t artifacts = 0;
+  std::int64_t checkpoints = 0;
+  std::int64_t records = 0;
+
+  std::int64_t files() const { return data + artifacts + checkpoints; }
+  bool operator==(const StoredBytes&) const = default;
+};
+
+// The bytes that rows count as, in addition to their texts.
+inline constexpr std::int64_t kStudyRecord = 512;
+inline constexpr std::int64_t kAttemptRecord = 512;
+inline constexpr std::int64_t kArtifactRecord = 512;
+inline constexpr std::int64_t kSmallRecord = 64;  // of a report's series, or of a suggestion
+inline constexpr std::int64_t kPointRecord = 24;
+
+// Records have room of their own, so that files cannot keep a study from its curves: a quarter of
+// the quota's bytes, and at least this many.
+inline constexpr std::int64_t kLeastRecords = std::int64_t{64} << 20;
+
+// Returns the most bytes of records for a quota of bytes; 0: no limit.
+inline std::int64_t most_records(std::int64_t quota_bytes) {
+  if (quota_bytes == 0) return 0;
+  return std::max(kLeastRecords, quota_bytes / 4);
+}
+
+// A device may always keep so many bytes of an owner, if the owner's quota has room.
+inline constexpr std::int64_t kLeastShare = std::int64_t{1} << 20;
+
+// The kinds of files that attempts upload.
+enum class UploadKind { artifact, checkpoint };
+
+// Returns whether a device that keeps `kept` bytes would have more than its share with `asked`
+// more. `free` is what the owner could still store. The share is half of what would be free without
+// the device, so that one device cannot use up everything.
+inline bool exceeds_share(std::int64_t free, std::int64_t kept, std::int64_t asked) {
+  return kept + asked > std::max(kLeastShare, free / 2 + kept / 2);
+}
+
 // Usage::trials is at most this value, because the sum over very many large studies could exceed 64
 // bits.
 inline constexpr std::int64_t kManyTrials = 9'000'000'000'000'000;
 
 struct Excess {
-  enum class What { studies, trials, bytes } what = What::studies;
+  enum class What { studies, trials, bytes, records } what = What::studies;
   std::int64_t used = 0;
   std::int64_t asked = 0;  // what a request would add
   std::int64_t limit = 0;
@@ -51,6 +96,14 @@ inline std::optional<Excess> excess_of(const Quota& quota, const Usage& used, co
   return std::nullopt;
 }
 
+// Returns whether the records would exceed their part of the quota.
+inline std::optional<Excess> excess_of_records(std::int64_t quota_bytes, std::int64_t used,
+                                               std::int64_t asked) {
+  const std::int64_t most = most_records(quota_bytes);
+  if (most == 0 || asked <= 0 || asked <= most - used) return std::nullopt;
+  return Excess{Excess::What::records, used, asked, most};
+}
+
 inline Error quota_error(const Excess& excess) {
   const std::string figures = std::to_string(excess.used) + " in use, " +
                               std::to_string(excess.asked) + " more asked for, " +
@@ -66,12 +119,18 @@ inline Error quota_error(const Excess& excess) {
               "Your running studies would have too many trials (" + figures +
                   "): wait for one to end, submit a smaller one, or ask an administrator for more.",
               "trials"};
+    case Excess::What::records:
+      return {"quota_exceeded",
+              "The specs, curves and results of your studies would take too many bytes (" +
+                  figures + "): delete studies that are over, or ask an administrator for more.",
+              "records"};
     case Excess::What::bytes:
       break;
   }
   return {"quota_exceeded",
-          "Your bundles, data and artifacts would take too many bytes (" + figures +
-              "): send less, or ask an administrator for more.",
+          "Your bundles, data, artifacts and checkpoints would take too many bytes (" + figures +
+              "): delete studies that are over, send less, or ask an administrator for more. GET "
+              "/api/me says what takes how much.",
           "bytes"};
 }
 

@@ -91,6 +91,8 @@ struct StudyRow {
   std::int64_t wanted = 0;                // how many trials its owner wants in total; 0: unknown
   std::int64_t artifacts = 0;             // stored so far, including removed ones
   std::int64_t artifact_bytes = 0;        // of stored ones
+  std::int64_t checkpoint_bytes = 0;      // of stored ones
+  std::int64_t record_bytes = 0;          // see StoredBytes
   std::optional<StudyWebhook> webhook{};  // (R62)
 };
 
@@ -145,7 +147,7 @@ struct AttemptRow {
 
 // A file that an attempt uploaded (R54).
 struct ArtifactRow {
-  std::string id;  // chosen by the uploader, unique in its study
+  std::string id;  // chosen by the uploader, unique in its attempt
   TrialKey trial;
   AttemptId attempt{};
   std::string name;  // of the file, without its folder

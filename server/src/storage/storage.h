@@ -88,6 +88,10 @@ struct AuditSize {
 // How far ahead of the time of a batch the kept time may be, so that not each batch writes it.
 inline constexpr std::int64_t kTimeAheadMs = 1'000;
 
+// The code of the error with which apply() finds the disk full. Callers outside of the server get
+// `storage_unavailable` or `no_room` instead.
+inline constexpr const char* kStorageFull = "storage_full";
+
 // Returns the current time in Unix milliseconds. Tests pass their own clock.
 using WallClock = std::function<std::int64_t()>;
 
@@ -96,12 +100,16 @@ class Storage {
   virtual ~Storage() = default;
 
   // Applies the batch in one durable transaction. Returns all outcomes in order, or an error
-  // (`storage_unavailable`: a full disk, a locked file) and changes nothing. After it has returned
-  // outcomes, the batch survives kill -9. Writer thread only.
+  // (kStorageFull, or `storage_unavailable`: a locked or damaged file) and changes nothing. After
+  // it has returned outcomes, the batch survives kill -9. Writer thread only.
   virtual Result<std::vector<Outcome>> apply(std::span<const Transition> batch) = 0;
 
   // Does housekeeping of a few milliseconds. Call it when no batch waits. Writer thread only.
   virtual void idle() {}
+
+  // Returns how many bytes of the database's file are free for new rows. Writer thread, or before
+  // that thread starts.
+  virtual std::int64_t reusable_bytes() { return 0; }
 
   // Returns the value of `PRAGMA synchronous` of the writing connection (2 is FULL). Writer thread,
   // or before that thread starts.
@@ -151,7 +159,13 @@ class Storage {
   virtual Result<std::vector<ArtifactRow>> artifacts(StudyId study,
                                                      std::optional<TrialNumber> trial,
                                                      std::int64_t after, std::int64_t limit) = 0;
-  virtual Result<std::optional<ArtifactRow>> artifact(StudyId study, const std::string& id) = 0;
+  // Returns the artifact with this id, of one trial if it is given. If several attempts chose the
+  // id, that of an accepted attempt goes first, and then the one that came first.
+  virtual Result<std::optional<ArtifactRow>> artifact(StudyId study, const std::string& id,
+                                                      std::optional<TrialNumber> trial) = 0;
+  Result<std::optional<ArtifactRow>> artifact(StudyId study, const std::string& id) {
+    return artifact(study, id, std::nullopt);
+  }
   // Returns the SHA-256 of every blob that an attempt uploaded and that a row still names, sorted
   // and without duplicates.
   virtual Result<std::vector<std::string>> kept_blobs() = 0;
@@ -167,6 +181,13 @@ class Storage {
   // Returns whether a study of `project` names the blob as its bundle or data.
   virtual Result<bool> project_references(const std::string& project,
                                           const std::string& sha256) = 0;
+  // Returns what the owner has stored.
+  virtual Result<StoredBytes> stored(const std::string& owner) = 0;
+  // Returns the outcome that an upload of this many bytes would have because of the owner's quota
+  // and the device's share: `applied`, or `superseded` as StoreArtifact says. `conflict` if the
+  // attempt does not exist. `room` is as in StoreArtifact.
+  virtual Result<Outcome> judge_bytes(AttemptId attempt, UploadKind kind, std::int64_t bytes,
+                                      std::int64_t room) = 0;
   // Returns how much of the quota the owner uses. Costs the same for any number of studies.
   virtual Result<Usage> usage(const std::string& owner) = 0;
   // Returns the deliveries that are due at `now`.

@@ -85,6 +85,8 @@ struct EndAttempt {
 // the outcome is `repeated`. If the attempt would have more than kMostSeries series or
 // kMostSeriesValues values in them, the points are stored without the series, and the outcome is
 // `superseded` with Refusal::series_count or Refusal::series_size.
+// The outcome is `superseded` with Refusal::quota, and nothing is stored, if the records of the
+// study's owner would exceed their part of the stored quota.
 struct AppendPoints {
   AttemptId attempt{};
   std::string device;
@@ -93,33 +95,44 @@ struct AppendPoints {
   std::optional<protocol::Series> series{};
 };
 
+// The bytes that the server can still store in files: what is free to a device where the owner has
+// no quota.
+inline constexpr std::int64_t kAmpleRoom = std::int64_t{1} << 60;
+
 // Is applied only if the attempt exists and belongs to `device` (else `conflict`), is live, and its
 // trial is not finished (else `superseded`). If the newest checkpoint of the trial is the same blob
 // of the same attempt, the outcome is `repeated`. The outcome is also `repeated` if the attempt
 // runs an earlier version of the study's code whose checkpoints are not handed out any more (R64);
 // nothing is stored then, and Outcome::dropped has the blob. The trial keeps its newest
 // kKeptCheckpoints. `checkpoint.attempt` is the attempt that saved it.
+//
+// The bytes of a checkpoint count for the study's owner as long as it is stored. The outcome is
+// `superseded` if the owner's stored quota has no room for them (Outcome::excess), or if the device
+// would keep more than its share of it (Refusal::device_share; quota.h). What the new checkpoint
+// replaces counts as free.
 struct StoreCheckpoint {
   std::string device;
   protocol::Checkpoint checkpoint;
+  std::int64_t room = kAmpleRoom;
 };
 
-// Has the conditions of StoreCheckpoint, for `artifact.attempt`. If the study has an artifact with
-// this id, the outcome is `repeated` if that artifact belongs to the attempt and has the same
-// bytes, else `superseded` with Refusal::artifact_exists. The outcome is also `superseded` if the
-// attempt would have more than kMostArtifacts artifacts or more than kMostArtifactBytes of them
-// (Refusal::artifact_count), or if the stored quota of the study's owner has no room for the bytes
-// (Outcome::excess). Storage fills in the trial, the position and the time.
+// Has the conditions of StoreCheckpoint, for `artifact.attempt`, and its limits. If the attempt has
+// uploaded an artifact with this id, the outcome is `repeated` if that has the same bytes, else
+// `superseded` with Refusal::artifact_exists. The outcome is also `superseded` if the attempt would
+// have more than kMostArtifacts artifacts or more than kMostArtifactBytes of them
+// (Refusal::artifact_count). Storage fills in the trial, the position and the time.
 //
 // The bytes of an artifact count for the owner as long as it is stored. All artifacts of a trial
 // stay until one of its results is accepted, even if the trial fails. Then the accepted attempt
 // gets the artifacts that the attempts from whose checkpoints it continues had uploaded before they
-// saved the checkpoints. Artifacts of other attempts are dropped. If a result is kept as evidence,
+// saved the checkpoints. Of two with the same id, the newer one stays. Artifacts of other attempts
+// are dropped. If a result is kept as evidence,
 // the artifacts of its attempt are dropped. EndStudy drops the artifacts of the trials that it
 // cancels.
 struct StoreArtifact {
   std::string device;
   ArtifactRow artifact;
+  std::int64_t room = kAmpleRoom;
 };
 
 // Is applied only if the trial has a row (else `conflict`), no accepted attempt and is not finished
@@ -292,8 +305,16 @@ struct Freed {
   bool operator==(const Freed&) const = default;
 };
 
-// The reason why an artifact of a live attempt, or the series of a report, were refused.
-enum class Refusal { artifact_exists, artifact_count, series_count, series_size, space_changed };
+// The reason why an upload of a live attempt, or a report, was refused.
+enum class Refusal {
+  artifact_exists,
+  artifact_count,
+  device_share,
+  quota,
+  series_count,
+  series_size,
+  space_changed,
+};
 
 struct Outcome {
   Applied applied = Applied::applied;

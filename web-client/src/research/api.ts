@@ -83,7 +83,7 @@ export interface Api {
   trialSeries(study: number, trial: number, points: number): Promise<readonly NamedLine[]>;
   /** Returns the files that a trial uploaded, at most 500. */
   artifacts(study: number, trial: number): Promise<readonly ArtifactRow[]>;
-  artifact(study: number, id: string): Promise<Blob>;
+  artifact(study: number, trial: number, id: string): Promise<Blob>;
   workers(): Promise<readonly WorkerRow[]>;
   placement(study: number): Promise<PlacementRow>;
   cancel(study: number): Promise<StudyRow>;
@@ -176,8 +176,8 @@ export class ConsoleApi implements Api {
     return this.#ask("GET", `/api/studies/${study}/artifacts?trial=${trial}`, artifactsOf);
   }
 
-  async artifact(study: number, id: string): Promise<Blob> {
-    const path = `/api/studies/${study}/artifacts/${encodeURIComponent(id)}`;
+  async artifact(study: number, trial: number, id: string): Promise<Blob> {
+    const path = `/api/studies/${study}/artifacts/${encodeURIComponent(id)}?trial=${trial}`;
     const response = await this.#send("GET", path, DOWNLOAD_MS);
     if (!response.ok) {
       throw errorOf(await response.json().catch(() => null), response.status);

@@ -266,7 +266,7 @@ export class ResearchStore {
     this.fetching.value = new Set(this.fetching.value).add(id);
     this.refusal.value = null;
     try {
-      const content = await api.artifact(route.study, id);
+      const content = await api.artifact(route.study, route.trial, id);
       if (isHere()) {
         save(content);
       }

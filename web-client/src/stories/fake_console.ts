@@ -137,7 +137,7 @@ export class FakeConsole implements Api {
     return artifactsOf({ artifacts: found.filter((row) => row.trial === trial), cursor: 0 });
   }
 
-  async artifact(_study: number, id: string) {
+  async artifact(_study: number, _trial: number, id: string) {
     await this.#call("artifact");
     return new Blob([id]);
   }

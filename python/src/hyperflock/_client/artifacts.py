@@ -37,7 +37,7 @@ class Artifact:
     Attributes
     ----------
     id : str
-        The file's id in the study, which is Optuna's ``artifact_id``.
+        The file's id, which is Optuna's ``artifact_id``.
     trial : int
         The trial's number.
     attempt : int
@@ -109,7 +109,9 @@ async def content_of(http: Http, study: int, artifact: Artifact | ArtifactRow) -
     HyperflockError
         ``blob_damaged``: the bytes do not have the artifact's hash.
     """
-    content = await http.fetch(f"/api/studies/{study}/artifacts/{artifact.id}")
+    content = await http.fetch(
+        f"/api/studies/{study}/artifacts/{artifact.id}?trial={artifact.trial}"
+    )
     if hashlib.sha256(content).hexdigest() != artifact.sha256:
         raise HyperflockError(
             f"the server sent other bytes of the artifact '{artifact.id}' than its hash says",

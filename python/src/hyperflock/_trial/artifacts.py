@@ -33,7 +33,7 @@ DEFAULT_TYPE = "application/octet-stream"
 _REFUSALS = frozenset(
     {
         *("artifact_too_large", "artifact_count", "artifact_exists"),
-        *("artifact_no_room", "quota_exceeded"),
+        *("artifact_no_room", "no_room", "quota_exceeded", "device_share"),
     }
 )
 # A function that sets an attribute of the trial. Its arguments are the key and the value.

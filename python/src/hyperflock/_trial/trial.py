@@ -341,7 +341,8 @@ class Trial:
         ArtifactError
             ``artifact_too_large``: more than 64 MiB. ``artifact_invalid``: a bad name or type.
             ``artifact_count``: too many files, or too many bytes, in one attempt.
-            ``quota_exceeded``, ``artifact_no_room``: the server has no room for it.
+            ``quota_exceeded``, ``artifact_no_room``, ``no_room``: the server has no room for it.
+            ``device_share``: this device has uploaded as much as one device may.
         ArtifactLostError
             ``artifact_not_stored``: there was no connection for minutes.
         """

@@ -233,8 +233,10 @@ void State::on(const OwnerReplied& event) {
             PendingConstraints{study->id});
   const bool stopped = study->ending || asked.finish;
   if (!reply.asked.empty() && stopped) owner_error(event.session, "study_stopped", study->id);
+  const bool fits = disk_has_room || reply.asked.empty();
+  if (!fits && !stopped) owner_error(event.session, "no_room", study->id);
   const bool wants = reply.target && *reply.target != asked.wanted;
-  if (!stopped && (!reply.asked.empty() || wants)) {
+  if (!stopped && fits && (!reply.asked.empty() || wants)) {
     if (reply.target) asked.wanted = *reply.target;
     storage::AskTrials ask{.study = study->id,
                            .generation = asked.generation,

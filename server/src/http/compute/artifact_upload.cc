@@ -59,7 +59,7 @@ struct Field {
 
 constexpr std::array<Field, 4> kFields{{
     {"id", &storage::ArtifactRow::id, is_id,
-     "Give an id of 1 to 64 letters, digits, _ and -, which no other artifact of the study has."},
+     "Give an id of 1 to 64 letters, digits, _ and -, which no other artifact of the attempt has."},
     {"name", &storage::ArtifactRow::name, is_file_name,
      "Give the file's name without its folder: 1 to 255 bytes of UTF-8 without control "
      "characters."},
@@ -100,20 +100,17 @@ class ArtifactUpload final : public AttemptUpload {
   }
 
   Error refusal(const storage::Outcome& outcome) const override {
-    // The message has no numbers, because a device must not learn how much the owner has stored.
-    if (outcome.excess) {
-      return Error{"quota_exceeded",
-                   "The study's owner has no room for so many bytes: upload less, or ask an "
-                   "administrator for more.",
-                   "bytes"};
-    }
+    if (outcome.excess || outcome.refusal == storage::Refusal::device_share)
+      return refused_bytes(outcome);
     if (!outcome.refusal) return ended_attempt();
     switch (*outcome.refusal) {
       case storage::Refusal::artifact_exists:
         return Error{"artifact_exists",
-                     "The study has another artifact with this id: give a new one.", "id"};
+                     "The attempt has another artifact with this id: give a new one.", "id"};
       case storage::Refusal::artifact_count:
-      case storage::Refusal::series_count:  // this and the next two: not of artifacts
+      case storage::Refusal::device_share:
+      case storage::Refusal::quota:  // this and the next ones: not of artifacts
+      case storage::Refusal::series_count:
       case storage::Refusal::series_size:
       case storage::Refusal::space_changed:
         break;
@@ -128,7 +125,7 @@ class ArtifactUpload final : public AttemptUpload {
 };
 
 Result<std::unique_ptr<Upload>> open_artifact(const SiteContext& context, const Request& request) {
-  storage::StoreArtifact store{request.device.id, {}};
+  storage::StoreArtifact store{request.device.id, {}, room_of(context)};
   storage::ArtifactRow& artifact = store.artifact;
   const auto attempt = parse_integer(request.captures.at(0), kMaxWireInteger);
   artifact.attempt = AttemptId{attempt.value_or(0)};
@@ -139,19 +136,14 @@ Result<std::unique_ptr<Upload>> open_artifact(const SiteContext& context, const 
       return Error{"bad_field", field.wanted, std::string(field.key)};
     artifact.*field.value = std::move(*value);
   }
-  TRY(live_attempt(context, request, artifact.attempt));
-  const auto admitted = context.admission.admit_artifact(request.captures.at(0));
+  TRY(const auto uploader, live_attempt(context, request, artifact.attempt));
+  TRY(check_bytes(context, request, artifact.attempt, storage::UploadKind::artifact, store.room));
+  const auto admitted = context.admission.admit_artifact(uploader);
   if (!admitted) {
     return Error{"artifact_quota",
-                 "The attempt uploads artifacts too often: upload the next one later.",
+                 "The attempt, device or study uploads too often: upload the next artifact later.",
                  {},
                  admitted.wait_s};
-  }
-  // The limit keeps some of the disk free. Otherwise a device with a lease could fill the disk, and
-  // the server could store nothing any more.
-  if (context.collected.free_bytes().value_or(context.min_free_bytes) < context.min_free_bytes) {
-    return Error{"artifact_no_room",
-                 "The server's disk is nearly full: its operator has to make room for artifacts."};
   }
   TRY(auto upload, context.collected.begin(artifact.blob.sha256));
   return std::unique_ptr<Upload>(
@@ -162,6 +154,7 @@ std::uint64_t artifact_limit(const SiteContext& context) { return context.max_ar
 
 }  // namespace
 
-const UploadHandler kArtifactUpload{artifact_limit, artifact_too_large, open_artifact};
+const UploadHandler kArtifactUpload{artifact_limit, artifact_too_large, open_artifact,
+                                    "artifact_no_room"};
 
 }  // namespace hyperflock::http

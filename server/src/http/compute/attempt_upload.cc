@@ -1,6 +1,7 @@
 // See attempt_upload.h.
 #include "http/compute/attempt_upload.h"
 
+#include <algorithm>
 #include <chrono>
 #include <span>
 #include <utility>
@@ -21,12 +22,45 @@ Error ended_attempt() {
   return Error{"unknown_attempt", "The attempt has ended, or it is not this device's: drop it."};
 }
 
-Status live_attempt(const SiteContext& context, const Request& request, AttemptId attempt) {
+Result<Admission::Uploader> live_attempt(const SiteContext& context, const Request& request,
+                                         AttemptId attempt) {
   TRY(const auto row, context.storage.attempt(attempt));
   if (!row || row->device != request.device.id || row->state != storage::AttemptState::live) {
     return ended_attempt();
   }
+  return Admission::Uploader{std::to_string(to_int(attempt)), row->device,
+                             std::to_string(to_int(row->trial.study))};
+}
+
+std::int64_t room_of(const SiteContext& context) {
+  constexpr auto kMost = static_cast<std::uint64_t>(storage::kAmpleRoom);
+  return static_cast<std::int64_t>(std::min(context.room.left(), kMost));
+}
+
+Status check_bytes(const SiteContext& context, const Request& request, AttemptId attempt,
+                   storage::UploadKind kind, std::int64_t room) {
+  // A file that exists may be this upload, sent again. Then only the commit decides.
+  if (context.collected.exists(request.captures.at(1))) return {};
+  const auto bytes = static_cast<std::int64_t>(request.content_length.value_or(0));
+  TRY(const auto judged, context.storage.judge_bytes(attempt, kind, bytes, room));
+  if (judged.applied != storage::Applied::applied) return refused_bytes(judged);
   return {};
+}
+
+Error refused_bytes(const storage::Outcome& outcome) {
+  // The messages have no numbers, because a device must not learn how much the owner has stored.
+  if (outcome.excess) {
+    return Error{"quota_exceeded",
+                 "The study's owner has no room for so many bytes: upload less, or ask an "
+                 "administrator for more.",
+                 "bytes"};
+  }
+  if (outcome.refusal == storage::Refusal::device_share) {
+    return Error{"device_share",
+                 "This device has uploaded its share of what the study's owner may store: upload "
+                 "less, or let other devices compute too."};
+  }
+  return ended_attempt();
 }
 
 Status AttemptUpload::append(std::string_view bytes) {

@@ -18,9 +18,22 @@ namespace hyperflock::http {
 // Returns the error for an attempt that has ended or belongs to another device.
 Error ended_attempt();
 
-// Succeeds if the attempt is live and belongs to the device that sent the request. REQUIRES: the
-// request has a device's credential. Errors: `unknown_attempt`, `storage_unavailable`.
-Status live_attempt(const SiteContext& context, const Request& request, AttemptId attempt);
+// Returns the attempt, device and study of an upload, if the attempt is live and belongs to the
+// device that sent the request. REQUIRES: the request has a device's credential. Errors:
+// `unknown_attempt`, `storage_unavailable`.
+Result<Admission::Uploader> live_attempt(const SiteContext& context, const Request& request,
+                                         AttemptId attempt);
+
+// Returns how many bytes the server can still store in files.
+std::int64_t room_of(const SiteContext& context);
+
+// Checks, before the body is read, what the commit checks again: the quota of the study's owner and
+// the device's share of it. Errors: `quota_exceeded`, `device_share`, `storage_unavailable`.
+Status check_bytes(const SiteContext& context, const Request& request, AttemptId attempt,
+                   storage::UploadKind kind, std::int64_t room);
+
+// Returns the error for an outcome with which storage refused an upload.
+Error refused_bytes(const storage::Outcome& outcome);
 
 class AttemptUpload : public Upload {
  public:
@@ -41,7 +54,7 @@ class AttemptUpload : public Upload {
   // Returns the body of the answer to a successful upload.
   virtual std::string receipt() const = 0;
   // Returns the error for an outcome with which storage refused the row.
-  virtual Error refusal(const storage::Outcome&) const { return ended_attempt(); }
+  virtual Error refusal(const storage::Outcome& outcome) const { return refused_bytes(outcome); }
 
  private:
   // The commit's callback shares this object, so that the blob is not removed before the callback

@@ -23,13 +23,12 @@ Error checkpoint_too_large(const SiteContext& context) {
 
 class CheckpointUpload final : public AttemptUpload {
  public:
-  CheckpointUpload(const SiteContext& context, std::string device, protocol::Checkpoint checkpoint,
+  CheckpointUpload(const SiteContext& context, storage::StoreCheckpoint store,
                    std::unique_ptr<blobs::CollectedBlobs::Upload> upload)
       : AttemptUpload(std::move(upload), context.max_checkpoint_bytes,
                       checkpoint_too_large(context)),
         hub_(context.hub),
-        device_(std::move(device)),
-        checkpoint_(std::move(checkpoint)) {}
+        store_(std::move(store)) {}
 
  private:
   Status look(std::string_view bytes) override {
@@ -40,15 +39,15 @@ class CheckpointUpload final : public AttemptUpload {
   Status look_at_end() const override { return head_ == kArchive ? Status() : Status(malformed()); }
 
   void commit(std::int64_t bytes, hub::Committed told) override {
-    checkpoint_.blob.bytes = bytes;
-    hub_.store_checkpoint(device_, checkpoint_, std::move(told));
+    store_.checkpoint.blob.bytes = bytes;
+    hub_.store_checkpoint(store_, std::move(told));
   }
 
   std::string receipt() const override {
     std::string out;
     protocol::ObjectWriter(out)
-        .integer("attempt", to_int(checkpoint_.attempt))
-        .text("sha256", checkpoint_.blob.sha256)
+        .integer("attempt", to_int(store_.checkpoint.attempt))
+        .text("sha256", store_.checkpoint.blob.sha256)
         .end();
     return out;
   }
@@ -59,8 +58,7 @@ class CheckpointUpload final : public AttemptUpload {
   }
 
   Hub& hub_;
-  const std::string device_;
-  protocol::Checkpoint checkpoint_;
+  storage::StoreCheckpoint store_;
   std::string head_;
 };
 
@@ -83,17 +81,20 @@ Result<std::unique_ptr<Upload>> open_checkpoint(const SiteContext& context,
       .attempt = AttemptId{id.value_or(0)}, .format = *format, .blob = {sha256, 0}, .step = {}};
   TRY(checkpoint.step, step_of(request.query, "step"));
   TRY(checkpoint.logged, step_of(request.query, "logged"));
-  TRY(live_attempt(context, request, checkpoint.attempt));
-  const auto admitted = context.admission.admit_checkpoint(request.captures.at(0));
+  TRY(const auto uploader, live_attempt(context, request, checkpoint.attempt));
+  const std::int64_t room = room_of(context);
+  TRY(check_bytes(context, request, checkpoint.attempt, storage::UploadKind::checkpoint, room));
+  const auto admitted = context.admission.admit_checkpoint(uploader);
   if (!admitted) {
     return Error{"checkpoint_quota",
-                 "The attempt saves checkpoints too often: save the next one later.",
+                 "The attempt, device or study saves too often: save the next checkpoint later.",
                  {},
                  admitted.wait_s};
   }
   TRY(auto upload, context.collected.begin(sha256));
   return std::unique_ptr<Upload>(std::make_unique<CheckpointUpload>(
-      context, request.device.id, std::move(checkpoint), std::move(upload)));
+      context, storage::StoreCheckpoint{request.device.id, std::move(checkpoint), room},
+      std::move(upload)));
 }
 
 std::uint64_t checkpoint_limit(const SiteContext& context) { return context.max_checkpoint_bytes; }

@@ -190,14 +190,15 @@ Result<Response> checkpoint(const SiteContext& context, const Request& request) 
   return blob_response(path->string(), *bytes);
 }
 
-constexpr std::array<Route, 12> kRoutes{{
+constexpr std::array<Route, 13> kRoutes{{
     {Method::get, "/", Access::open, answer<to_first_page<kPages>>},
     {Method::get, "/healthz", Access::open, answer<alive>},
+    {Method::get, "/readyz", Access::open, answer<readiness>},
     {Method::post, "/api/project", Access::open, answer<project>, kSmallBody},
-    {Method::post, "/api/join", Access::open, answer_later<join>, kSmallBody},
+    grows({Method::post, "/api/join", Access::open, answer_later<join>, kSmallBody}),
     {Method::post, "/api/device/erase", Access::own_device, answer_later<erase>, kSmallBody},
     {Method::post, "/api/leave", Access::device, answer<leave>, kSmallBody},
-    {Method::post, "/api/device-reports", Access::open, answer<report>, kReportBody},
+    grows({Method::post, "/api/device-reports", Access::open, answer<report>, kReportBody}),
     {Method::get, "/api/blobs/{}", Access::device, answer<blob>},
     {Method::get, "/api/attempts/{}/checkpoint", Access::device, answer<checkpoint>},
     {Method::put, "/api/attempts/{}/checkpoints/{}", Access::device, nullptr, 0,

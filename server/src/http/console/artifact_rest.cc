@@ -29,17 +29,19 @@ void append_artifact(std::string& out, const storage::ArtifactRow& artifact) {
       .end();
 }
 
+// Returns the trial that the query names, if any.
+Result<std::optional<TrialNumber>> trial_of(const Request& request) {
+  const auto text = query_value(request.query, "trial");
+  if (!text) return std::optional<TrialNumber>();
+  const auto number = parse_integer(*text, kMaxWireInteger);
+  if (!number) return Error{"bad_number", "trial must be the number of a trial.", "trial"};
+  return std::optional(TrialNumber{*number});
+}
+
 Result<Response> list(const SiteContext& context, const Request& request) {
   TRY(const auto study, readable_study(context, request));
   TRY(const auto asked, page_of(request.query, kArtifactPage, kArtifactPage));
-  std::optional<TrialNumber> trial;
-  if (const auto text = query_value(request.query, "trial")) {
-    const auto number = parse_integer(*text, kMaxWireInteger);
-    if (!number) {
-      return Error{"bad_number", "trial must be the number of a trial.", "trial"};
-    }
-    trial = TrialNumber{*number};
-  }
+  TRY(const auto trial, trial_of(request));
   TRY(const auto found, context.storage.artifacts(study.id, trial, asked.after, asked.limit));
   std::string out;
   ObjectWriter page(out);
@@ -51,7 +53,8 @@ Result<Response> list(const SiteContext& context, const Request& request) {
 
 Status bytes(const SiteContext& context, const Request& request, const Reply& reply) {
   TRY(const auto study, readable_study(context, request));
-  TRY(const auto found, context.storage.artifact(study.id, request.captures.at(1)));
+  TRY(const auto trial, trial_of(request));
+  TRY(const auto found, context.storage.artifact(study.id, request.captures.at(1), trial));
   const std::string sha256 = found ? found->blob.sha256 : std::string();
   const auto path = context.collected.path_of(sha256);
   const auto size = context.collected.size(sha256);

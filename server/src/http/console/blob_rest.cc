@@ -199,7 +199,8 @@ constexpr UploadHandler kUpload{max_bytes, too_large, open_upload};
 constexpr std::array<Route, 4> kBlobRoutes{{
     {Method::head, "/api/blobs/{}", Access::principal, answer<head_blob>},
     {Method::post, "/api/blobs/{}/salt", Access::principal, answer<give_salt>, kSmallBody},
-    {Method::post, "/api/blobs/{}/proof", Access::principal, answer_later<prove>, kSmallBody},
+    grows(
+        {Method::post, "/api/blobs/{}/proof", Access::principal, answer_later<prove>, kSmallBody}),
     {Method::put, "/api/blobs/{}", Access::principal, nullptr, 0, &kUpload},
 }};
 

@@ -58,6 +58,13 @@ Status identify(const SiteContext& context, Request& request) {
   return Error{"suspended", "An administrator suspended your access; ask the operator why."};
 }
 
+// Returns whether the request is a change that a researcher could repeat without end. Deletions,
+// cancellations and revocations always pass.
+bool is_counted(const Route& route) {
+  return route.method == Method::post && !route.pattern.ends_with("/cancel") &&
+         !route.pattern.ends_with("/revoke");
+}
+
 // The page and its scripts contain no secret, so they can be read without a token.
 Status admit(const SiteContext& context, const Route& route, Request& request) {
   const bool is_open =
@@ -66,6 +73,9 @@ Status admit(const SiteContext& context, const Route& route, Request& request) {
   Status known = identify(context, request);
   if (known && route.access == Access::admin && !is_admin(request))
     return Error{"forbidden", "Only an administrator may do this."};
+  if (!known || is_admin(request) || !is_counted(route)) return known;
+  if (const auto admitted = context.admission.admit_change(request.principal.name); !admitted)
+    return Error{"rate_limited", "You make very many changes; wait a moment.", {}, admitted.wait_s};
   return known;
 }
 

@@ -185,9 +185,10 @@ Status erase_by_admin(const SiteContext& context, const Request& request, const 
 
 constexpr std::array<Route, 7> kEnrolmentRoutes{{
     costly({Method::get, "/api/projects", Access::principal, answer<list_projects>}),
-    {Method::post, "/api/projects", Access::admin, answer_later<create_project>, kSmallBody},
+    grows({Method::post, "/api/projects", Access::admin, answer_later<create_project>, kSmallBody}),
     costly({Method::get, "/api/enrolment", Access::principal, answer<list_codes>}),
-    {Method::post, "/api/enrolment", Access::principal, answer_later<create_code>, kSmallBody},
+    grows(
+        {Method::post, "/api/enrolment", Access::principal, answer_later<create_code>, kSmallBody}),
     {Method::post, "/api/enrolment/{}/revoke", Access::principal, answer_later<revoke_code>,
      kSmallBody},
     {Method::post, "/api/devices/{}/revoke", Access::admin, answer_later<revoke_device>,

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "http/console/console_rest.h"
+#include "http/core/routed_site.h"
 #include "protocol/json/json_writer.h"
 #include "telemetry/utf8.h"
 
@@ -68,13 +69,6 @@ Result<Response> device_reports(const SiteContext& context, const Request& reque
       .boolean("more", more)
       .end();
   return json_response(200, std::move(out));
-}
-
-Result<Response> readiness(const SiteContext& context, const Request&) {
-  const hub::Health health = context.hub.health();
-  if (health.draining) return Error{"draining", "The server is about to stop."};
-  if (health.read_only) return Error{"read_only", "The server cannot write to its database now."};
-  return json_response(200, R"({"status":"ready"})");
 }
 
 Status metrics(const SiteContext& context, const Request&, const Reply& reply) {

@@ -330,6 +330,7 @@ Status change_person(const SiteContext& context, const Request& request, const R
 Result<Response> me(const SiteContext& context, const Request& request) {
   const storage::Principal& caller = request.principal;
   TRY(const auto used, context.storage.usage(caller.name));
+  TRY(const auto stored, context.storage.stored(caller.name));
   std::string out;
   ObjectWriter body(out);
   body.text("name", caller.name)
@@ -346,6 +347,13 @@ Result<Response> me(const SiteContext& context, const Request& request) {
               [&out](const std::string& name) { append_string(out, name); });
   append_quota(body.begin("quota"), caller.quota);
   append_quota(body.begin("used"), {used.studies, used.trials, used.bytes});
+  ObjectWriter(body.begin("stored"))
+      .integer("data", stored.data)
+      .integer("artifacts", stored.artifacts)
+      .integer("checkpoints", stored.checkpoints)
+      .integer("records", stored.records)
+      .integer("most_records", storage::most_records(caller.quota.bytes))
+      .end();
   body.end();
   return json_response(200, std::move(out));
 }
@@ -358,10 +366,11 @@ constexpr std::array<Route, 9> kPeopleRoutes{{
     {Method::post, "/api/tokens/{}/revoke", Access::principal, answer_later<revoke_token>,
      kSmallBody},
     costly({Method::get, "/api/researchers", Access::admin, answer<list_people>}),
-    {Method::post, "/api/researchers", Access::admin, answer_later<create_person>, 4 * kSmallBody},
+    grows({Method::post, "/api/researchers", Access::admin, answer_later<create_person>,
+           4 * kSmallBody}),
     {Method::post, "/api/researchers/{}", Access::admin, answer_later<change_person>,
      4 * kSmallBody},
-    {Method::post, "/api/register", Access::open, answer_later<register_person>, kSmallBody},
+    grows({Method::post, "/api/register", Access::open, answer_later<register_person>, kSmallBody}),
 }};
 
 }  // namespace

@@ -451,7 +451,8 @@ Status placement(const SiteContext& context, const Request& request, const Reply
 }
 
 constexpr std::array<Route, 16> kStudyRoutes{{
-    costly({Method::post, "/api/studies", Access::principal, answer_later<submit>, kSpecBody}),
+    grows(
+        costly({Method::post, "/api/studies", Access::principal, answer_later<submit>, kSpecBody})),
     costly({Method::get, "/api/studies", Access::principal, answer<studies>}),
     {Method::get, "/api/studies/{}", Access::principal, answer<study>},
     {Method::get, "/api/studies/{}/spec", Access::principal, answer_later<spec>},
@@ -461,12 +462,12 @@ constexpr std::array<Route, 16> kStudyRoutes{{
     {Method::post, "/api/studies/{}/resume", Access::principal, answer_later<resume>, kSmallBody},
     {Method::post, "/api/studies/{}/priority", Access::principal, answer_later<prioritize>,
      kSmallBody},
-    costly({Method::post, "/api/studies/{}/replay", Access::principal, answer_later<reissue>,
-            kSpecBody}),
-    costly({Method::post, "/api/studies/{}/extend", Access::principal, answer_later<extend>,
-            kSpecBody}),
-    {Method::post, "/api/studies/{}/webhook", Access::principal, answer_later<set_webhook>,
-     kSmallBody},
+    grows(costly({Method::post, "/api/studies/{}/replay", Access::principal, answer_later<reissue>,
+                  kSpecBody})),
+    grows(costly({Method::post, "/api/studies/{}/extend", Access::principal, answer_later<extend>,
+                  kSpecBody})),
+    grows({Method::post, "/api/studies/{}/webhook", Access::principal, answer_later<set_webhook>,
+           kSmallBody}),
     {Method::remove, "/api/studies/{}/webhook", Access::principal, answer_later<remove_webhook>},
     {Method::remove, "/api/studies/{}", Access::principal, answer_later<remove>},
     costly({Method::get, "/api/studies/{}/placement", Access::principal, answer_later<placement>}),

@@ -44,7 +44,8 @@ Status secret(const SiteContext& context, const Request& request, const Reply& r
 }
 
 constexpr std::array<Route, 1> kWebhookRoutes{{
-    {Method::post, "/api/webhook-secret", Access::principal, answer_later<secret>, kSmallBody},
+    grows(
+        {Method::post, "/api/webhook-secret", Access::principal, answer_later<secret>, kSmallBody}),
 }};
 
 }  // namespace

@@ -1,5 +1,5 @@
 // Limits rates: joins, wrong credentials and self-tests by address, checkpoints and artifacts by
-// attempt. Any thread.
+// attempt, device and study, changes by researcher. Any thread.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +27,13 @@ struct AdmissionLimits {
   double artifacts_per_s = 1;
   double proofs_burst = 200;  // proofs of possession: one for each, and one for each 8 MiB
   double proofs_per_s = 4;
+  // Uploads of both kinds by one device, whose attempts may change quickly, and to one study.
+  double device_uploads_burst = 60;
+  double device_uploads_per_s = 1;
+  double study_uploads_burst = 2'000;
+  double study_uploads_per_s = 100;
+  double changes_burst = 5'000;
+  double changes_per_s = 10;
 };
 
 class Admission {
@@ -47,15 +54,23 @@ class Admission {
   // may share an address (a proxy, a school), and one person's wrong credentials must not lock the
   // others out. The secrets are too long to be guessed at any rate.
   Verdict admit_stranger(const std::string& address);
-  // Counts a checkpoint of this attempt.
-  Verdict admit_checkpoint(const std::string& attempt);
-  // Counts an artifact of this attempt.
-  Verdict admit_artifact(const std::string& attempt);
+  // The attempt, device and study of an upload.
+  struct Uploader {
+    std::string attempt;
+    std::string device;
+    std::string study;
+  };
+  // Counts a checkpoint, or an artifact.
+  Verdict admit_checkpoint(const Uploader& uploader);
+  Verdict admit_artifact(const Uploader& uploader);
+  // Counts a change that a researcher makes on the console.
+  Verdict admit_change(const std::string& researcher);
   // Counts a proof of possession of this person, by what it costs to compute.
   Verdict admit_proof(const std::string& person, std::int64_t bytes);
 
  private:
   Verdict ask(auth::RateLimiter& limiter, const std::string& key, double tokens = 1);
+  Verdict ask(auth::RateLimiter& own, const Uploader& uploader);
 
   std::mutex mutex_;
   auth::RateLimiter joins_;
@@ -63,6 +78,9 @@ class Admission {
   auth::RateLimiter reports_;
   auth::RateLimiter checkpoints_;
   auth::RateLimiter artifacts_;
+  auth::RateLimiter device_uploads_;
+  auth::RateLimiter study_uploads_;
+  auth::RateLimiter changes_;
   auth::RateLimiter proofs_;
 };
 

@@ -28,6 +28,20 @@ hub::Lane lane_of(const Request& request, const Route* route) {
   return lane;
 }
 
+// An upload with the bytes that it has claimed.
+class ClaimedUpload final : public Upload {
+ public:
+  ClaimedUpload(std::unique_ptr<Upload> upload, std::unique_ptr<blobs::DiskRoom::Claim> claim)
+      : upload_(std::move(upload)), claim_(std::move(claim)) {}
+
+  Status append(std::string_view bytes) override { return upload_->append(bytes); }
+  Response finish() override { return upload_->finish(); }
+
+ private:
+  const std::unique_ptr<Upload> upload_;
+  const std::unique_ptr<blobs::DiskRoom::Claim> claim_;
+};
+
 Plan ready(Response response) { return Plan{Plan::Kind::answer, std::move(response), 0}; }
 
 }  // namespace
@@ -44,6 +58,8 @@ Plan RoutedSite::plan(Request& request) {
   if (!admitted) return ready(error_response(admitted.error()));
   request.lane = lane_of(request, &route);
   if (route.upload != nullptr) return plan_upload(*route.upload, request);
+  if (route.disk == Disk::grows && !context_.room.admits_rows())
+    return ready(error_response(hub::no_room()));
   return Plan{Plan::Kind::handle, {}, route.body_limit};
 }
 
@@ -90,8 +106,32 @@ void RoutedSite::handle(std::shared_ptr<const Request> request, Reply reply) {
   parts_.routes[request->route].handle(context_, *request, reply);
 }
 
+// The bytes are claimed before the body is read, so that uploads at the same time do not count on
+// the same room.
 Result<std::unique_ptr<Upload>> RoutedSite::open_upload(const Request& request) {
-  return parts_.routes[request.route].upload->open(context_, request);
+  const UploadHandler& upload = *parts_.routes[request.route].upload;
+  TRY(auto opened, upload.open(context_, request));
+  auto claim = context_.room.claim(request.content_length.value_or(0));
+  if (claim == nullptr) {
+    Error full = hub::no_room();
+    full.code = upload.no_room;
+    return full;
+  }
+  return std::unique_ptr<Upload>(
+      std::make_unique<ClaimedUpload>(std::move(opened), std::move(claim)));
+}
+
+Result<Response> readiness(const SiteContext& context, const Request&) {
+  const hub::Health health = context.hub.health();
+  if (health.draining) return Error{"draining", "The server is about to stop."};
+  if (health.full) {
+    return Error{"disk_full",
+                 "The server's disk is full: delete studies or make room. Meanwhile the server "
+                 "reads, deletes, cancels and revokes."};
+  }
+  if (health.read_only) return Error{"read_only", "The server cannot write to its database now."};
+  if (context.room.left() == 0) return error_response(503, hub::no_room());
+  return json_response(200, R"({"status":"ready"})");
 }
 
 Result<Response> alive(const SiteContext&, const Request&) {

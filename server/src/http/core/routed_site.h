@@ -51,6 +51,9 @@ Result<Response> to_first_page(const SiteContext&, const Request&) {
   return response;
 }
 
+// GET /readyz: whether the server takes work, and otherwise why not.
+Result<Response> readiness(const SiteContext& context, const Request& request);
+
 // GET /healthz.
 Result<Response> alive(const SiteContext& context, const Request& request);
 

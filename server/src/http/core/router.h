@@ -47,6 +47,8 @@ struct UploadHandler {
   Error (*too_large)(const SiteContext& context);
   // Runs on a thread that may block.
   Result<std::unique_ptr<Upload>> (*open)(const SiteContext& context, const Request& request);
+  // The code of the answer when the disk has no room for the body.
+  std::string_view no_room = "no_room";
 };
 
 // The limit in bytes for JSON bodies with a few fields.
@@ -55,6 +57,10 @@ inline constexpr std::uint64_t kSmallBody = std::uint64_t{4} * 1024;
 // How much a request may cost. Costly ones read many rows or hash bytes, and wait in other queues
 // than quick ones (hub::Band).
 enum class Cost { quick, costly };
+
+// Whether a request makes the disk fuller. Requests that do are refused when it is nearly full.
+// Uploads always do.
+enum class Disk { stays, grows };
 
 // A route has a handler or an upload handler; a route for a WebSocket has neither.
 struct Route {
@@ -65,11 +71,18 @@ struct Route {
   std::uint64_t body_limit = 0;           // for `handle`
   const UploadHandler* upload = nullptr;  // always costly
   Cost cost = Cost::quick;
+  Disk disk = Disk::stays;
 };
 
 // Returns the route as a costly one.
 constexpr Route costly(Route route) {
   route.cost = Cost::costly;
+  return route;
+}
+
+// Returns the route as one that makes the disk fuller.
+constexpr Route grows(Route route) {
+  route.disk = Disk::grows;
   return route;
 }
 

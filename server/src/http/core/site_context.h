@@ -7,6 +7,7 @@
 
 #include "auth/identity_cache.h"
 #include "blobs/collected_blobs.h"
+#include "blobs/disk_room.h"
 #include "http/core/admission.h"
 #include "http/core/device_reports.h"
 #include "http/core/possession.h"
@@ -32,6 +33,7 @@ struct SiteContext {
   storage::Storage& storage;
   blobs::CollectedBlobs& blobs;      // of researchers
   blobs::CollectedBlobs& collected;  // of attempts
+  blobs::DiskRoom& room;
   const OutputBook& outputs;
   DeviceReports& reports;
   auth::IdentityCache& identities;
@@ -45,7 +47,6 @@ struct SiteContext {
   std::uint64_t max_blob_bytes = std::uint64_t{512} << 20;
   std::uint64_t max_checkpoint_bytes = std::uint64_t{64} << 20;
   std::uint64_t max_artifact_bytes = std::uint64_t{64} << 20;
-  std::uint64_t min_free_bytes = std::uint64_t{1} << 30;
   const webhook::AddressRules* webhooks = nullptr;  // null: no study may have a webhook
   bool open_metrics = false;                        // /metrics without a token
   bool open_registration = true;                    // whether anybody may register as a researcher

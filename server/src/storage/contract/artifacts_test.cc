@@ -97,13 +97,41 @@ TEST_P(StorageContract, R14_TheSameArtifactAgainIsRepeated) {
   apply_one(upload(1, "f0", 'c'));
   EXPECT_EQ(applied(upload(1, "f0", 'c')), Applied::repeated);
   EXPECT_EQ(used(storage()), kBytes);
-  for (const StoreArtifact& other : {upload(1, "f0", 'd'), upload(2, "f0", 'c')}) {
-    const Outcome refused = apply_one(other);
-    EXPECT_EQ(refused.applied, Applied::superseded);
-    EXPECT_EQ(refused.refusal, Refusal::artifact_exists);
-  }
+  const Outcome refused = apply_one(upload(1, "f0", 'd'));
+  EXPECT_EQ(refused.applied, Applied::superseded);
+  EXPECT_EQ(refused.refusal, Refusal::artifact_exists);
   apply({create_study(2, "other"), start(4, key(2, 0))});
   EXPECT_EQ(applied(upload(4, "f0", 'd')), Applied::applied);  // ids of another study are separate
+}
+
+TEST_P(StorageContract, R54_NoDeviceCanTakeTheIdsOfAnotherAttempt) {
+  apply(begun_for_artifacts());
+  // Attempt 3, of trial 1, knows the id that attempts of trial 0 will choose.
+  apply_one(upload(3, "f0", 'c'));
+  EXPECT_EQ(applied(upload(1, "f0", 'd')), Applied::applied);
+  EXPECT_EQ(applied(upload(2, "f0", 'e')), Applied::applied);
+  const auto sha_of = [this](std::optional<TrialNumber> trial) {
+    return storage().artifact(StudyId{1}, "f0", trial).value().value().blob.sha256;
+  };
+  EXPECT_EQ(sha_of(TrialNumber{0}), sha('d'));
+  EXPECT_EQ(sha_of(TrialNumber{1}), sha('c'));
+  EXPECT_EQ(sha_of({}), sha('c'));  // that which came first
+  apply_one(complete(2, {0.5}));
+  EXPECT_EQ(sha_of(TrialNumber{0}), sha('e'));
+  EXPECT_EQ(sha_of({}), sha('e'));  // that of an accepted attempt
+  EXPECT_FALSE(storage().artifact(StudyId{1}, "f0", TrialNumber{2}).value().has_value());
+}
+
+TEST_P(StorageContract, R54_AnInheritedArtifactGivesWayToANewerOneWithItsId) {
+  apply(begun_for_artifacts());
+  apply({upload(1, "f0", 'c'), upload(1, "f1", 'd'), save(1, 'e'), end(1, AttemptState::released)});
+  StartAttempt resumed = start(4, key(1, 0));
+  resumed.from = save(1, 'e').checkpoint;
+  apply({resumed, upload(4, "f0", 'f')});
+  const Outcome accepted = apply_one(complete(4, {0.5}));
+  EXPECT_THAT(accepted.dropped, UnorderedElementsAre(sha('c'), sha('e')));
+  EXPECT_THAT(ids(storage(), 0), ElementsAre("f1", "f0"));
+  EXPECT_EQ(used(storage()), 2 * kBytes);
 }
 
 TEST_P(StorageContract, R54_GuardsAreThoseOfACheckpoint) {

@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "storage/sqlite/db/rows.h"
+#include "storage/sqlite/readers.h"
 #include "storage/sqlite/writer.h"
 #include "storage/study_ledger.h"
 
@@ -14,10 +15,11 @@ Outcome Writer::apply_one(const StoreArtifact& store) {
   const TrialKey trial = *outcome.trial;
   outcome.applied = Applied::superseded;  // stays so unless all checks pass
   {
-    Query same = db_->query("SELECT attempt, sha256 FROM artifacts WHERE study = ? AND id = ?",
-                            trial.study, artifact.id);
+    Query same =
+        db_->query("SELECT sha256 FROM artifacts WHERE study = ? AND id = ? AND uploader = ?",
+                   trial.study, artifact.id, artifact.attempt);
     if (same.next()) {
-      if (AttemptId{same.integer(0)} == artifact.attempt && same.text(1) == artifact.blob.sha256) {
+      if (same.text(0) == artifact.blob.sha256) {
         outcome.applied = Applied::repeated;
       } else {
         outcome.refusal = Refusal::artifact_exists;
@@ -37,35 +39,22 @@ Outcome Writer::apply_one(const StoreArtifact& store) {
       return outcome;
     }
   }
-  outcome.excess = excess_of_artifact(trial.study, artifact.blob.bytes);
-  if (outcome.excess) return outcome;
+  write_changed_studies();  // including changes earlier in this batch
+  const Outcome judged =
+      judge_bytes(*db_, artifact.attempt, UploadKind::artifact, artifact.blob.bytes, store.room);
+  outcome.excess = judged.excess;
+  outcome.refusal = judged.refusal;
+  if (judged.applied != Applied::applied) return outcome;
   Study& study = *find_study(trial.study);
   ledger::artifact_stored(study.row, artifact.blob.bytes);
-  touch(study);
   db_->run(
       "INSERT INTO artifacts (study, arrived, number, attempt, id, name, type, store, sha256,"
-      " bytes, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      " bytes, created_at, uploader) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?4)",
       trial.study, study.row.artifacts, trial.number, artifact.attempt, artifact.id, artifact.name,
       artifact.type, artifact.store, artifact.blob.sha256, artifact.blob.bytes, now_);
+  charge_artifact(study, artifact.attempt, Charge::adds, artifact.blob.bytes);
   outcome.applied = Applied::applied;
   return outcome;
-}
-
-std::optional<Excess> Writer::excess_of_artifact(StudyId study, std::int64_t bytes) {
-  std::string owner;
-  Quota quota;
-  {
-    Query row = db_->query(
-        "SELECT owner, coalesce(quota_bytes, 0) FROM studies"
-        " LEFT JOIN principals ON name = owner AND role = ?2 WHERE studies.id = ?1",
-        study, PrincipalRole::researcher);
-    row.next();
-    owner = row.text(0);
-    quota.bytes = row.integer(1);
-  }
-  if (quota.bytes == 0) return std::nullopt;
-  write_changed_studies();  // including changes earlier in this batch
-  return excess_of(quota, used_by(owner), {0, 0, bytes});
 }
 
 std::int64_t Writer::artifacts_before(const StartAttempt& start) {
@@ -76,8 +65,9 @@ std::int64_t Writer::artifacts_before(const StartAttempt& start) {
   return saved.next() ? saved.integer(0) : 0;
 }
 
-void Writer::inherit_artifacts(const Study& study, TrialKey trial, AttemptId accepted) {
-  if (study.row.artifacts == 0) return;
+std::vector<std::string> Writer::inherit_artifacts(Study& study, TrialKey trial,
+                                                   AttemptId accepted) {
+  if (study.row.artifacts == 0) return {};
   db_->run(
       "WITH RECURSIVE line (attempt, last) AS ("
       " SELECT resumed_attempt, resumed_artifacts FROM attempts WHERE id = ?3"
@@ -87,13 +77,20 @@ void Writer::inherit_artifacts(const Study& study, TrialKey trial, AttemptId acc
       " WHERE study = ?1 AND number = ?2 AND EXISTS ("
       " SELECT 1 FROM line WHERE line.attempt = artifacts.attempt AND arrived <= last)",
       trial.study, trial.number, accepted);
+  constexpr Sql kReplaced =
+      "SELECT arrived, sha256, bytes, uploader FROM artifacts AS old INDEXED BY artifacts_by_trial"
+      " WHERE study = ?1 AND number = ?2 AND attempt = ?3 AND EXISTS (SELECT 1 FROM artifacts AS "
+      "new"
+      " WHERE new.study = ?1 AND new.id = old.id AND new.number = ?2 AND new.attempt = ?3"
+      " AND new.arrived > old.arrived)";
+  return drop_artifacts(study, db_->query(kReplaced, trial.study, trial.number, accepted));
 }
 
 std::vector<std::string> Writer::drop_artifacts_of_others(Study& study, TrialKey trial,
                                                           AttemptId accepted) {
   if (study.row.artifacts == 0) return {};
   constexpr Sql kOthers =
-      "SELECT arrived, sha256, bytes FROM artifacts INDEXED BY artifacts_by_trial"
+      "SELECT arrived, sha256, bytes, uploader FROM artifacts INDEXED BY artifacts_by_trial"
       " WHERE study = ? AND number = ? AND attempt <> ?";
   return drop_artifacts(study, db_->query(kOthers, trial.study, trial.number, accepted));
 }
@@ -102,7 +99,7 @@ std::vector<std::string> Writer::drop_artifacts_of(Study& study, TrialKey trial,
                                                    AttemptId attempt) {
   if (study.row.artifacts == 0) return {};
   constexpr Sql kOwn =
-      "SELECT arrived, sha256, bytes FROM artifacts INDEXED BY artifacts_by_trial"
+      "SELECT arrived, sha256, bytes, uploader FROM artifacts INDEXED BY artifacts_by_trial"
       " WHERE study = ? AND number = ? AND attempt = ?";
   return drop_artifacts(study, db_->query(kOwn, trial.study, trial.number, attempt));
 }
@@ -111,24 +108,31 @@ std::vector<std::string> Writer::drop_unfinished_artifacts(Study& study) {
   if (study.row.artifacts == 0) return {};
   // CROSS JOIN makes SQLite read the trials first, because few trials are unfinished.
   constexpr Sql kUnfinished =
-      "SELECT arrived, sha256, bytes FROM trials CROSS JOIN artifacts INDEXED BY artifacts_by_trial"
+      "SELECT arrived, sha256, bytes, uploader FROM trials CROSS JOIN artifacts INDEXED BY "
+      "artifacts_by_trial"
       " ON artifacts.study = trials.study AND artifacts.number = trials.number"
       " WHERE trials.study = ? AND seq = 0";
   return drop_artifacts(study, db_->query(kUnfinished, study.row.id));
 }
 
 std::vector<std::string> Writer::drop_artifacts(Study& study, Query rows) {
-  std::vector<std::int64_t> gone;
+  struct Row {
+    std::int64_t arrived;
+    std::int64_t bytes;
+    AttemptId uploader;
+  };
+  std::vector<Row> gone;
   std::vector<std::string> blobs;
   while (rows.next()) {
-    gone.push_back(rows.integer(0));
+    gone.push_back({rows.integer(0), rows.integer(2), AttemptId{rows.integer(3)}});
     blobs.emplace_back(rows.text(1));
-    ledger::artifact_dropped(study.row, rows.integer(2));
   }
   if (gone.empty()) return blobs;
-  for (const std::int64_t arrived : gone)
-    db_->run("DELETE FROM artifacts WHERE study = ? AND arrived = ?", study.row.id, arrived);
-  touch(study);
+  for (const Row& row : gone) {
+    db_->run("DELETE FROM artifacts WHERE study = ? AND arrived = ?", study.row.id, row.arrived);
+    ledger::artifact_dropped(study.row, row.bytes);
+    charge_artifact(study, row.uploader, Charge::frees, row.bytes);
+  }
   return unnamed(std::move(blobs));
 }
 

@@ -37,6 +37,14 @@ Outcome Writer::apply_one(const AskTrials& ask) {
       return asked;
     }
   }
+  std::int64_t records = 0;
+  for (const AskedRow& row : ask.trials)
+    records += kAttemptRecord + static_cast<std::int64_t>(row.params.size() + row.attrs.size());
+  asked.excess = excess_of_records(ask.quota.bytes, owner_of(study->row.owner).records, records);
+  if (asked.excess) {
+    asked.applied = Applied::superseded;
+    return asked;
+  }
   for (const AskedRow& row : ask.trials) {
     const int inserted = db_->run(
         "INSERT OR IGNORE INTO trials (study, number, state, seq, attempts, newest_attempt, seed,"
@@ -46,6 +54,8 @@ Outcome Writer::apply_one(const AskTrials& ask) {
         row.constrained ? Constrained::waits : Constrained::no);
     if (inserted == 0) continue;
     ledger::trial_asked(study->row);
+    charge_records(
+        *study, kAttemptRecord + static_cast<std::int64_t>(row.params.size() + row.attrs.size()));
     asked.trials.push_back(row.number);
   }
   if (ask.wanted) study->row.wanted = *ask.wanted;
@@ -90,6 +100,9 @@ Outcome Writer::apply_one(const StoreSuggestion& store) {
     result.applied = Applied::repeated;
     return result;
   }
+  charge_records(
+      *find_study(store.trial.study),
+      kSmallRecord + static_cast<std::int64_t>(one.distribution.size() + one.value.size()));
   db_->run("UPDATE trials SET params = ? WHERE study = ? AND number = ?", store.params,
            store.trial.study, store.trial.number);
   return result;

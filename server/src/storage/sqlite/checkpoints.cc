@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "storage/sqlite/db/rows.h"
+#include "storage/sqlite/readers.h"
 #include "storage/sqlite/writer.h"
 
 namespace hyperflock::storage::sqlite {
@@ -50,6 +51,15 @@ Outcome Writer::apply_one(const StoreCheckpoint& store) {
       }
     }
   }
+  write_changed_studies();  // including changes earlier in this batch
+  const Outcome judged = judge_bytes(*db_, checkpoint.attempt, UploadKind::checkpoint,
+                                     checkpoint.blob.bytes, store.room);
+  if (judged.applied != Applied::applied) {
+    outcome.applied = judged.applied;
+    outcome.excess = judged.excess;
+    outcome.refusal = judged.refusal;
+    return outcome;
+  }
   const CheckpointColumns columns(&checkpoint);
   db_->run(
       "INSERT INTO checkpoints (study, number, saved, attempt, format, sha256, bytes, step,"
@@ -57,38 +67,44 @@ Outcome Writer::apply_one(const StoreCheckpoint& store) {
       " WHERE study = ?1 AND number = ?2), ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
       trial.study, trial.number, columns.attempt, columns.format, columns.sha256, columns.bytes,
       columns.step, columns.logged, find_study(trial.study)->row.artifacts);
+  charge_checkpoint(*find_study(trial.study), checkpoint.attempt, checkpoint.blob.bytes);
   outcome.dropped = drop_checkpoints(trial, kKeptCheckpoints);
   return outcome;
 }
 
 std::vector<std::string> Writer::drop_checkpoints(TrialKey trial, std::size_t kept) {
-  std::vector<std::string> blobs;
-  std::optional<std::int64_t> newest_gone;
-  {
-    Query rows = db_->query(
-        "SELECT saved, sha256 FROM checkpoints WHERE study = ? AND number = ?"
-        " ORDER BY saved DESC",
-        trial.study, trial.number);
-    for (std::size_t place = 0; rows.next(); ++place) {
-      if (place < kept) continue;
-      if (!newest_gone) newest_gone = rows.integer(0);
-      blobs.emplace_back(rows.text(1));
-    }
-  }
-  if (!newest_gone) return blobs;
-  db_->run("DELETE FROM checkpoints WHERE study = ? AND number = ? AND saved <= ?", trial.study,
-           trial.number, *newest_gone);
-  return unnamed(std::move(blobs));
+  constexpr Sql kOld =
+      "SELECT number, saved, sha256, attempt, bytes FROM checkpoints WHERE study = ?"
+      " AND number = ? ORDER BY saved DESC LIMIT -1 OFFSET ?";
+  return drop_checkpoints(trial.study, db_->query(kOld, trial.study, trial.number, kept));
 }
 
 std::vector<std::string> Writer::drop_checkpoints(StudyId study) {
+  constexpr Sql kAll =
+      "SELECT number, saved, sha256, attempt, bytes FROM checkpoints WHERE study = ?";
+  return drop_checkpoints(study, db_->query(kAll, study));
+}
+
+std::vector<std::string> Writer::drop_checkpoints(StudyId study, Query rows) {
+  struct Row {
+    std::int64_t number;
+    std::int64_t saved;
+    AttemptId attempt;
+    std::int64_t bytes;
+  };
+  std::vector<Row> gone;
   std::vector<std::string> blobs;
-  {
-    Query rows = db_->query("SELECT sha256 FROM checkpoints WHERE study = ?", study);
-    while (rows.next()) blobs.emplace_back(rows.text(0));
+  while (rows.next()) {
+    gone.push_back({rows.integer(0), rows.integer(1), AttemptId{rows.integer(3)}, rows.integer(4)});
+    blobs.emplace_back(rows.text(2));
   }
-  if (blobs.empty()) return blobs;
-  db_->run("DELETE FROM checkpoints WHERE study = ?", study);
+  if (gone.empty()) return blobs;
+  Study& owner = *find_study(study);
+  for (const Row& row : gone) {
+    db_->run("DELETE FROM checkpoints WHERE study = ? AND number = ? AND saved = ?", study,
+             row.number, row.saved);
+    charge_checkpoint(owner, row.attempt, -row.bytes);
+  }
   return unnamed(std::move(blobs));
 }
 

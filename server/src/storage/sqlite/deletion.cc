@@ -35,9 +35,11 @@ Outcome Writer::apply_one(const DeleteStudy& gone) {
       " attempt = max(attempt, (SELECT coalesce(max(id), 0) FROM attempts)), seq = ?",
       next_seq() - 1);
   write_changed_studies();  // now, because nothing is written of the study later
+  db_->run("DELETE FROM device_use WHERE study = ?", id);
   db_->run("DELETE FROM study_progress WHERE study = ?", id);
   db_->run("DELETE FROM best_trials WHERE study = ?", id);
   forget_webhook(id);
+  owners_.clear();
   studies_.erase(id);
   disown_blobs(id, outcome);
   db_->run("UPDATE studies SET owner = '', submit_key = id WHERE id = ?", id);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "protocol/codec.h"
 #include "storage/sqlite/readers.h"
 #include "storage/sqlite/writer.h"
 #include "storage/study_ledger.h"
@@ -36,6 +37,7 @@ Outcome Writer::apply_one(const CreatePrincipal& create) {
   if (inserted == 0) return outcome(Applied::conflict);
   Outcome result = outcome(Applied::applied, db_->last_id());
   set_projects(result.id, made.projects);
+  owners_.clear();  // their quotas are read again
   result.token = add_token(result.id, create.token_hash, create.token_expires_at);
   return result;
 }
@@ -51,6 +53,7 @@ Outcome Writer::apply_one(const UpdatePrincipal& update) {
         update.quota->studies, update.quota->trials, update.quota->bytes, update.id);
   }
   if (update.projects) set_projects(update.id, *update.projects);
+  owners_.clear();  // their quotas are read again
   return outcome(Applied::applied, update.id);
 }
 
@@ -143,6 +146,7 @@ Outcome Writer::apply_one(const RevokeDevice& revoke) {
 Outcome Writer::apply_one(const EraseDevice& erase) {
   if (db_->run("DELETE FROM devices WHERE id = ?", erase.device) == 0)
     return outcome(Applied::conflict);
+  db_->run("DELETE FROM device_use WHERE device = ?", erase.device);
   db_->run("UPDATE attempts SET state = ?, finished_at = ? WHERE device = ? AND state = ?",
            AttemptState::revoked, now_, erase.device, AttemptState::live);
   db_->run(
@@ -228,7 +232,9 @@ std::optional<Excess> Writer::excess_of_study(const CreateStudy& create) {
     for (const protocol::DataRef& data : create.spec.data) count(data.blob);
   }
   write_changed_studies();  // including studies that ended in this batch
-  return excess_of(create.quota, used_by(create.owner), asked);
+  if (const auto excess = excess_of(create.quota, used_by(create.owner), asked)) return excess;
+  const auto text = static_cast<std::int64_t>(protocol::serialize_study_spec(create.spec).size());
+  return excess_of_records(create.quota.bytes, owner_of(create.owner).records, kStudyRecord + text);
 }
 
 std::optional<Excess> Writer::excess_of_reissue(const ReissueTrials& reissue) {
@@ -252,8 +258,9 @@ std::optional<Excess> Writer::excess_of_extension(const ExtendStudy& extend,
   if (extend.quota == Quota{}) return std::nullopt;
   const bool runs = ledger::is_running(find_study(extend.study)->row);
   write_changed_studies();  // including studies that ended in this batch
-  return excess_of(extend.quota, used_by(owner),
-                   runs ? Usage{0, after - before, 0} : Usage{1, after, 0});
+  const Usage asked = runs ? Usage{0, after - before, 0} : Usage{1, after, 0};
+  if (const auto excess = excess_of(extend.quota, used_by(owner), asked)) return excess;
+  return excess_of_records(extend.quota.bytes, owner_of(owner).records, kSmallRecord);
 }
 
 Usage Writer::used_by(const std::string& owner) { return usage(*db_, owner); }
@@ -290,6 +297,51 @@ void Writer::set_projects(std::int64_t principal, const std::vector<std::string>
         " SELECT ?, id FROM projects WHERE name = ?",
         principal, name);
   }
+}
+
+// ---- what studies and devices have stored (quota.h); triggers keep the sums of owners
+
+Writer::Owner& Writer::owner_of(const std::string& name) {
+  const auto [found, is_new] = owners_.try_emplace(name);
+  Owner& owner = found->second;
+  if (!is_new) return owner;
+  write_changed_studies();  // including changes earlier in this batch
+  owner.records = stored(*db_, name).records;
+  owner.quota_bytes = quota_bytes(*db_, name);
+  return owner;
+}
+
+void Writer::charge_records(Study& study, std::int64_t bytes) {
+  if (bytes == 0) return;
+  if (const auto kept = owners_.find(study.row.owner); kept != owners_.end())
+    kept->second.records += bytes;
+  study.row.record_bytes += bytes;
+  touch(study);
+}
+
+bool Writer::has_room_for_records(const Study& study, std::int64_t bytes) {
+  const Owner& owner = owner_of(study.row.owner);
+  return !excess_of_records(owner.quota_bytes, owner.records, bytes);
+}
+
+void Writer::charge_artifact(Study& study, AttemptId uploader, Charge how, std::int64_t bytes) {
+  const std::int64_t sign = how == Charge::adds ? 1 : -1;
+  charge_device(study.row.id, uploader, sign * bytes);
+  charge_records(study, sign * kArtifactRecord);
+}
+
+void Writer::charge_checkpoint(Study& study, AttemptId uploader, std::int64_t bytes) {
+  study.row.checkpoint_bytes += bytes;
+  charge_device(study.row.id, uploader, bytes);
+  touch(study);
+}
+
+// A device that was erased keeps nothing, because its attempts do not name it any more.
+void Writer::charge_device(StudyId study, AttemptId uploader, std::int64_t bytes) {
+  db_->run(
+      "INSERT INTO device_use (device, study, bytes) SELECT device, ?2, ?3 FROM attempts"
+      " WHERE id = ?1 AND device <> ?4 ON CONFLICT DO UPDATE SET bytes = bytes + excluded.bytes",
+      uploader, study, bytes, std::string_view(kErasedDevice));
 }
 
 }  // namespace hyperflock::storage::sqlite

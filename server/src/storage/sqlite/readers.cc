@@ -470,9 +470,10 @@ std::vector<ArtifactRow> artifacts(Db& db, StudyId study, std::optional<TrialNum
   return page;
 }
 
-std::optional<ArtifactRow> artifact(Db& db, StudyId study, const std::string& id) {
+std::optional<ArtifactRow> artifact(Db& db, StudyId study, const std::string& id,
+                                    std::optional<TrialNumber> trial) {
   const Transaction view(db, Transaction::Kind::read);
-  Query row = db.query(kSelectArtifact, study, id);
+  Query row = db.query(kSelectArtifact, study, id, trial);
   if (!row.next() || !exists(db, study)) return std::nullopt;
   return read_artifact(row);
 }
@@ -513,6 +514,61 @@ AuditSize audit_size(Db& db) {
   Query row = db.query("SELECT entries, bytes FROM audit_total");
   if (!row.next()) return {};
   return {row.integer(0), row.integer(1)};
+}
+
+StoredBytes stored(Db& db, const std::string& owner) {
+  Query row = db.query(
+      "SELECT blob_bytes, artifact_bytes, checkpoint_bytes, record_bytes FROM owner_totals"
+      " WHERE owner = ?",
+      owner);
+  if (!row.next()) return {};
+  return {row.integer(0), row.integer(1), row.integer(2), row.integer(3)};
+}
+
+std::int64_t quota_bytes(Db& db, const std::string& owner) {
+  Query row = db.query("SELECT quota_bytes FROM principals WHERE name = ? AND role = ?", owner,
+                       PrincipalRole::researcher);
+  return row.next() ? row.integer(0) : 0;
+}
+
+Outcome judge_bytes(Db& db, AttemptId attempt, UploadKind kind, std::int64_t bytes,
+                    std::int64_t room) {
+  Outcome judged;
+  std::string device;
+  std::string owner;
+  {
+    Query row = db.query(
+        "SELECT device, owner, study, number FROM attempts JOIN studies ON studies.id = study"
+        " WHERE attempts.id = ?",
+        attempt);
+    if (!row.next()) {
+      judged.applied = Applied::conflict;
+      return judged;
+    }
+    device = row.text(0);
+    owner = row.text(1);
+    if (kind == UploadKind::checkpoint) {  // the oldest ones make room
+      Query replaced = db.query(
+          "SELECT coalesce(sum(bytes), 0) FROM (SELECT bytes FROM checkpoints WHERE study = ?"
+          " AND number = ? ORDER BY saved DESC LIMIT -1 OFFSET ?)",
+          row.integer(2), row.integer(3), kKeptCheckpoints - 1);
+      replaced.next();
+      bytes = std::max<std::int64_t>(bytes - replaced.integer(0), 0);
+    }
+  }
+  const Quota quota{.bytes = quota_bytes(db, owner)};
+  const std::int64_t used = stored(db, owner).files();
+  judged.excess = excess_of(quota, {.bytes = used}, {.bytes = bytes});
+  Query kept = db.query(
+      "SELECT coalesce(sum(bytes), 0) FROM device_use JOIN studies ON studies.id = study"
+      " WHERE device = ? AND owner = ?",
+      device, owner);
+  kept.next();
+  const std::int64_t free = quota.bytes == 0 ? room : std::max<std::int64_t>(quota.bytes - used, 0);
+  if (!judged.excess && exceeds_share(free, kept.integer(0), bytes))
+    judged.refusal = Refusal::device_share;
+  if (judged.excess || judged.refusal) judged.applied = Applied::superseded;
+  return judged;
 }
 
 std::vector<AuditEntry> audit(Db& db, std::int64_t after, std::int64_t limit) {

@@ -70,11 +70,17 @@ std::vector<SeriesName> series_names(Db& db, StudyId study, std::int64_t after, 
 std::optional<AttemptRow> attempt(Db& db, AttemptId id);
 std::vector<ArtifactRow> artifacts(Db& db, StudyId study, std::optional<TrialNumber> trial,
                                    std::int64_t after, std::int64_t limit);
-std::optional<ArtifactRow> artifact(Db& db, StudyId study, const std::string& id);
+std::optional<ArtifactRow> artifact(Db& db, StudyId study, const std::string& id,
+                                    std::optional<TrialNumber> trial);
 std::vector<std::string> kept_blobs(Db& db);
 std::vector<std::string> owned_blobs(Db& db);
 bool project_references(Db& db, const std::string& project, const std::string& sha256);
 Usage usage(Db& db, const std::string& owner);
+StoredBytes stored(Db& db, const std::string& owner);
+// Returns the bytes of a researcher's quota; 0: no limit.
+std::int64_t quota_bytes(Db& db, const std::string& owner);
+Outcome judge_bytes(Db& db, AttemptId attempt, UploadKind kind, std::int64_t bytes,
+                    std::int64_t room);
 // operator_rules.cc
 Rules rules(Db& db);
 std::vector<BarredBlob> barred_blobs(Db& db);

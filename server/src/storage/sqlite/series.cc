@@ -71,6 +71,7 @@ void Writer::add_series(Study& study, const AppendPoints& append, Outcome& outco
   known.newest_seq = std::max(known.newest_seq, append.seq);
   db_->run("INSERT INTO series (attempt, seq, last, content) VALUES (?, ?, x'', ?)", append.attempt,
            append.seq, Blob{packer.bytes()});
+  charge_records(study, kSmallRecord + static_cast<std::int64_t>(packer.bytes().size()));
   outcome.applied = Applied::applied;
 }
 
@@ -136,6 +137,7 @@ std::int64_t Writer::make_series(Study& study, const std::string& name) {
   }
   study.has_series = true;
   study.series.emplace(name, id);
+  charge_records(study, kSmallRecord + static_cast<std::int64_t>(name.size()));
   return id;
 }
 

@@ -15,9 +15,11 @@ namespace hyperflock::storage {
 namespace {
 
 Error unavailable(const sqlite::SqliteError& error) {
+  std::string code = "storage_unavailable";
   std::string what_to_do = "look at the disk and the file's permissions";
   switch (error.code() & 0xff) {
     case SQLITE_FULL:
+      code = kStorageFull;
       what_to_do = "free disk space, the server then goes on by itself";
       break;
     case SQLITE_BUSY:
@@ -32,8 +34,8 @@ Error unavailable(const sqlite::SqliteError& error) {
     default:
       break;
   }
-  return Error{"storage_unavailable", std::string("The database did not answer (") + error.what() +
-                                          "): " + what_to_do + "."};
+  return Error{std::move(code), std::string("The database did not answer (") + error.what() +
+                                    "): " + what_to_do + "."};
 }
 
 template <typename Function>
@@ -83,6 +85,10 @@ Result<std::vector<Outcome>> SqliteStorage::apply(std::span<const Transition> ba
 }
 
 void SqliteStorage::idle() { writer_.copy_log(); }
+
+std::int64_t SqliteStorage::reusable_bytes() {
+  return guarded([&] { return writer_.reusable_bytes(); }).value_or(0);
+}
 
 Result<Snapshot> SqliteStorage::load() {
   return guarded([&] { return sqlite::load(*readers_.borrow()); });
@@ -139,8 +145,17 @@ Result<std::vector<ArtifactRow>> SqliteStorage::artifacts(StudyId study,
                                                           std::int64_t after, std::int64_t limit) {
   return guarded([&] { return sqlite::artifacts(*readers_.borrow(), study, trial, after, limit); });
 }
-Result<std::optional<ArtifactRow>> SqliteStorage::artifact(StudyId study, const std::string& id) {
-  return guarded([&] { return sqlite::artifact(*readers_.borrow(), study, id); });
+Result<std::optional<ArtifactRow>> SqliteStorage::artifact(StudyId study, const std::string& id,
+                                                           std::optional<TrialNumber> trial) {
+  return guarded([&] { return sqlite::artifact(*readers_.borrow(), study, id, trial); });
+}
+Result<StoredBytes> SqliteStorage::stored(const std::string& owner) {
+  return guarded([&] { return sqlite::stored(*readers_.borrow(), owner); });
+}
+Result<Outcome> SqliteStorage::judge_bytes(AttemptId attempt, UploadKind kind, std::int64_t bytes,
+                                           std::int64_t room) {
+  return guarded(
+      [&] { return sqlite::judge_bytes(*readers_.borrow(), attempt, kind, bytes, room); });
 }
 Result<std::vector<std::string>> SqliteStorage::kept_blobs() {
   return guarded([&] { return sqlite::kept_blobs(*readers_.borrow()); });

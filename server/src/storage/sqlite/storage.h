@@ -47,6 +47,7 @@ class SqliteStorage final : public Storage {
   Result<std::vector<Outcome>> apply(std::span<const Transition> batch) override;
   void idle() override;
   int synchronous() override { return writer_.synchronous(); }
+  std::int64_t reusable_bytes() override;
   Result<Snapshot> load() override;
   Result<Identities> identities() override;
   Result<StudyPage> studies(const StudyQuery& query) override;
@@ -69,7 +70,12 @@ class SqliteStorage final : public Storage {
   Result<std::optional<AttemptRow>> attempt(AttemptId id) override;
   Result<std::vector<ArtifactRow>> artifacts(StudyId study, std::optional<TrialNumber> trial,
                                              std::int64_t after, std::int64_t limit) override;
-  Result<std::optional<ArtifactRow>> artifact(StudyId study, const std::string& id) override;
+  using Storage::artifact;
+  Result<std::optional<ArtifactRow>> artifact(StudyId study, const std::string& id,
+                                              std::optional<TrialNumber> trial) override;
+  Result<StoredBytes> stored(const std::string& owner) override;
+  Result<Outcome> judge_bytes(AttemptId attempt, UploadKind kind, std::int64_t bytes,
+                              std::int64_t room) override;
   Result<std::vector<std::string>> kept_blobs() override;
   Result<std::vector<std::string>> owned_blobs() override;
   Result<std::vector<std::string>> not_owned(const std::string& owner,

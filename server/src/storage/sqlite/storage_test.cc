@@ -52,6 +52,21 @@ class SqliteFile : public testing::Test {
     return {complete(i, {0.5}), start(i + 1, key(1, i))};
   }
 
+  // Gives the file the schema before version 20.
+  static void undo_budgets(sqlite::Db& db) {
+    db.exec("DROP INDEX artifacts_by_id");
+    db.exec("ALTER TABLE artifacts DROP COLUMN uploader");
+    db.exec("CREATE UNIQUE INDEX artifacts_by_id ON artifacts (study, id)");
+    for (const char* trigger : {"stored_of_an_owner", "stored_without_a_study"})
+      db.exec(std::string("DROP TRIGGER ") + trigger);
+    db.exec("ALTER TABLE owner_totals DROP COLUMN checkpoint_bytes");
+    db.exec("ALTER TABLE owner_totals DROP COLUMN record_bytes");
+    db.exec("DROP TABLE device_use");
+    db.exec("ALTER TABLE study_progress DROP COLUMN checkpoint_bytes");
+    db.exec("ALTER TABLE study_progress DROP COLUMN record_bytes");
+    db.exec("PRAGMA user_version = 19");
+  }
+
   ScratchFolder folder_;
   std::string path_ = folder_.file("db");
 };
@@ -109,6 +124,7 @@ TEST_F(SqliteFile, TheBestTrialsOfAnOlderFileAreFound) {
   ASSERT_TRUE(open().value()->apply(batch).has_value());
   {
     sqlite::Db db(path_, sqlite::Db::Mode::read_write);
+    undo_budgets(db);
     for (const char* trigger :
          {"totals_of_a_new_study", "totals_of_a_project", "totals_of_an_owner",
           "totals_of_a_larger_study", "totals_without_a_study", "totals_of_a_new_blob",
@@ -248,6 +264,48 @@ TEST_F(SqliteFile, PagesAndTotalsAreFoundByIndexes) {
   }
 }
 
+TEST_F(SqliteFile, WhatOwnersOfAnOlderFileHaveStoredIsCounted) {
+  StoreArtifact artifact{"phone", {}};
+  artifact.artifact.attempt = AttemptId{2};
+  artifact.artifact.blob = {sha('c'), 6 << 20};
+  const StoreCheckpoint checkpoint{"phone",
+                                   {.attempt = AttemptId{2},
+                                    .format = protocol::CheckpointFormat::npz,
+                                    .blob = {sha('d'), 1'000},
+                                    .step = {}}};
+  const std::vector<Transition> batch{create_study(1),
+                                      start(1, key(1, 0)),
+                                      start(2, key(1, 1)),
+                                      complete(1, {1}),
+                                      append(1, {{1, 2}}),
+                                      append(2, {{1, 2}, {2, 3}}),
+                                      artifact,
+                                      checkpoint,
+                                      create_study(2, "other"),
+                                      start(3, key(2, 0)),
+                                      failed(3)};
+  StoredBytes counted;
+  {
+    const auto storage = open().value();
+    ASSERT_TRUE(storage->apply(batch).has_value());
+    counted = storage->stored("ada").value();
+    EXPECT_EQ(counted.files(), 1'333 + (6 << 20) + 1'000);
+  }
+  {
+    sqlite::Db db(path_, sqlite::Db::Mode::read_write);
+    undo_budgets(db);
+  }
+  const auto storage = open().value();
+  EXPECT_EQ(storage->stored("ada").value(), counted);
+  // The phone has had its share of 12 MiB.
+  const auto judged =
+      storage->judge_bytes(AttemptId{2}, UploadKind::artifact, 4 << 20, 12 << 20).value();
+  EXPECT_EQ(judged.refusal, Refusal::device_share);
+  apply(*storage, {end_study(1, StudyState::cancelled), DeleteStudy{StudyId{1}},
+                   end_study(2, StudyState::cancelled), DeleteStudy{StudyId{2}}});
+  EXPECT_EQ(storage->stored("ada").value(), StoredBytes{});
+}
+
 TEST_F(SqliteFile, AuditEntriesAreNotRewritten) {
   const auto storage = open().value();
   apply(*storage, {note("a", false)});
@@ -300,7 +358,7 @@ TEST_F(SqliteFile, FullDiskChangesNothingAndRecovers) {
   for (std::int64_t i = 2; i < 2'000; ++i) batch.push_back(start(i, key(1, i)));
   const auto refused = storage->apply(batch);
   ASSERT_FALSE(refused.has_value());
-  EXPECT_EQ(refused.error().code, "storage_unavailable");
+  EXPECT_EQ(refused.error().code, kStorageFull);
   EXPECT_THAT(refused.error().message, HasSubstr("free disk space"));
   EXPECT_EQ(storage->study(StudyId{1}).value()->complete, 0);
   EXPECT_EQ(storage->study(StudyId{1}).value()->attempts, 1);

@@ -15,8 +15,8 @@
 namespace hyperflock::storage::sqlite {
 namespace {
 
-// The most studies whose counters stay in memory. Beyond it, all counters are forgotten and read
-// again when needed.
+// The most studies, and owners, whose counters stay in memory. Beyond it, all counters are
+// forgotten and read again when needed.
 constexpr std::size_t kMaxKeptStudies = 4'096;
 // The most attempts whose series stay in memory. Beyond it, all are forgotten.
 constexpr std::size_t kMaxKeptAttempts = 4'096;
@@ -62,6 +62,7 @@ std::vector<Outcome> Writer::apply(std::span<const Transition> batch) {
     transaction.commit();
     log_.committed();
     if (studies_.size() > kMaxKeptStudies) studies_.clear();
+    if (owners_.size() > kMaxKeptStudies) owners_.clear();
     if (logging_.size() > kMaxKeptAttempts) logging_.clear();
     return outcomes;
   } catch (...) {
@@ -76,6 +77,11 @@ void Writer::keep_time() {
   const std::int64_t at = now_ + kTimeAheadMs;
   db_->run("UPDATE kept_time SET at = max(at, ?)", at);
   kept_time_ = at;
+}
+
+std::int64_t Writer::reusable_bytes() {
+  return std::stoll(db_->single("PRAGMA freelist_count")) *
+         std::stoll(db_->single("PRAGMA page_size"));
 }
 
 void Writer::limit_pages(std::int64_t pages) {
@@ -104,11 +110,12 @@ Outcome Writer::apply_one(const CreateStudy& create) {
 }
 
 void Writer::add_study(const CreateStudy& create) {
+  const std::string spec = protocol::serialize_study_spec(create.spec);
   db_->run(
       "INSERT INTO studies (id, owner, project, submit_key, direction, total, created_at, spec,"
       " kind, objectives) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
       create.id, create.owner, create.project, create.spec.submit_key, create.spec.direction,
-      create.total, now_, protocol::serialize_study_spec(create.spec), create.spec.kind,
+      create.total, now_, spec, create.spec.kind,
       std::max<std::size_t>(create.spec.directions.size(), 1));
   db_->run(
       "INSERT INTO study_progress (study, state, complete, pruned, failed, running, attempts,"
@@ -116,6 +123,7 @@ void Writer::add_study(const CreateStudy& create) {
       " VALUES (?, ?, 0, 0, 0, 0, 0, 0, 0, 0, ?, ?)",
       create.id, StudyState::running, create.spec.priority,
       create.awaits_approval ? Approval::awaited : Approval::given);
+  charge_records(*find_study(create.id), kStudyRecord + static_cast<std::int64_t>(spec.size()));
   add_blobs(create.id, create.owner, create.project, create.spec);
   if (create.webhook)
     store_webhook(create.id, *create.webhook, create.owner, create.webhook_secret);
@@ -176,9 +184,10 @@ Outcome Writer::apply_one(const StartAttempt& start) {
         start.trial.study, start.trial.number, TrialState::running, start.attempt, start.seed, now_,
         start.params);
     ledger::trial_started(study->row);
+    charge_records(*study, static_cast<std::int64_t>(start.params.size()));
   }
   ledger::attempt_started(study->row);
-  touch(*study);
+  charge_records(*study, kAttemptRecord);
   return outcome(Applied::applied, start.trial);
 }
 
@@ -240,7 +249,7 @@ Outcome Writer::apply_one(const StoreResult& store) {
       if (complete && !waits && protocol::meets_constraints(result.attrs))
         offer(*study, {trial.number, result.values});
       judged.dropped = drop_checkpoints(trial, 0);
-      inherit_artifacts(*study, trial, result.attempt);
+      append(judged.dropped, inherit_artifacts(*study, trial, result.attempt));
       append(judged.dropped, drop_artifacts_of_others(*study, trial, result.attempt));
     }
   }
@@ -259,7 +268,10 @@ Outcome Writer::apply_one(const StoreResult& store) {
         " failure_traceback = ? WHERE id = ?",
         failure.cause, failure.code, failure.message, failure.traceback, result.attempt);
   }
-  add_points(result.attempt, result.points);
+  auto texts = result.attrs.size();
+  if (result.failure) texts += result.failure->message.size() + result.failure->traceback.size();
+  const int points = add_points(result.attempt, result.points);
+  charge_records(*study, static_cast<std::int64_t>(texts) + points * kPointRecord);
   compact_series(*study, result.attempt);
   return judged;
 }
@@ -295,8 +307,16 @@ Outcome Writer::apply_one(const AppendPoints& append) {
   }
   Study* study = find_study(trial.study);
   if (study == nullptr) return outcome(Applied::conflict);
-  Outcome appended =
-      outcome(applied_if(add_points(append.attempt, append.points), Applied::repeated), trial);
+  const auto records = static_cast<std::int64_t>(append.points.size()) * kPointRecord;
+  if ((records > 0 || append.series) &&
+      !has_room_for_records(*study, std::max<std::int64_t>(records, 1))) {
+    Outcome refused = outcome(Applied::superseded, trial);
+    refused.refusal = Refusal::quota;
+    return refused;
+  }
+  const int added = add_points(append.attempt, append.points);
+  charge_records(*study, added * kPointRecord);
+  Outcome appended = outcome(applied_if(added, Applied::repeated), trial);
   if (append.series) add_series(*study, append, appended);
   return appended;
 }
@@ -442,11 +462,13 @@ Outcome Writer::apply_one(const ExtendStudy& extend) {
   Outcome result = of_study(Applied::superseded, extend.study);
   if (study->row.state == StudyState::cancelled) return result;
   protocol::StudySpec before;
+  std::int64_t before_bytes = 0;
   std::string owner;
   {
     Query row = db_->query("SELECT spec, owner FROM studies WHERE id = ?", extend.study);
     row.next();
     before = read_spec(row.text(0), extend.study);
+    before_bytes = static_cast<std::int64_t>(row.text(0).size());
     owner = row.text(1);
   }
   auto after = protocol::extended(before, extend.more);
@@ -459,8 +481,9 @@ Outcome Writer::apply_one(const ExtendStudy& extend) {
   if (has == had) return of_study(Applied::repeated, extend.study);
   result.excess = excess_of_extension(extend, owner, had, has);
   if (result.excess) return result;
-  db_->run("UPDATE studies SET spec = ?, total = ? WHERE id = ?",
-           protocol::serialize_study_spec(*after), has, extend.study);
+  const std::string spec = protocol::serialize_study_spec(*after);
+  db_->run("UPDATE studies SET spec = ?, total = ? WHERE id = ?", spec, has, extend.study);
+  charge_records(*study, static_cast<std::int64_t>(spec.size()) - before_bytes);
   ledger::reopened(study->row);
   if (extend.awaits_approval) study->row.approval = Approval::awaited;
   touch(*study);
@@ -488,7 +511,9 @@ void Writer::take_code(Study& study, const ReissueTrials& reissue, Outcome& outc
       "INSERT INTO earlier_specs (study, code, spec) SELECT id, ?, spec FROM studies WHERE id = ?",
       study.row.code, id);
   spec = protocol::with_code(std::move(spec), *reissue.code, reissue.runtime_index);
-  db_->run("UPDATE studies SET spec = ? WHERE id = ?", protocol::serialize_study_spec(spec), id);
+  const std::string text = protocol::serialize_study_spec(spec);
+  db_->run("UPDATE studies SET spec = ? WHERE id = ?", text, id);
+  charge_records(study, static_cast<std::int64_t>(text.size()));  // the earlier spec stays
   add_blobs(id, owner, project, spec);
   ++study.row.code;
   if (!reissue.code->checkpoints) {
@@ -510,7 +535,7 @@ Writer::Study* Writer::find_study(StudyId id) {
       "SELECT direction, state, complete, pruned, failed, running, attempts, cursor, finished_at,"
       " best_trial, best_value, kind, objectives, asked, generation, sampler, sampler_since,"
       " wanted, paused, artifacts, artifact_bytes, stopped_by, forgiven_seq, priority,"
-      " code, resumable_code, approval"
+      " code, resumable_code, approval, owner, checkpoint_bytes, record_bytes"
       " FROM studies JOIN study_progress ON study = id WHERE id = ?",
       id);
   if (!row.next()) return nullptr;
@@ -543,6 +568,9 @@ Writer::Study* Writer::find_study(StudyId id) {
   study.code = row.integer(24);
   study.resumable_code = row.integer(25);
   study.approval = static_cast<Approval>(row.integer(26));
+  study.owner = row.text(27);
+  study.checkpoint_bytes = row.integer(28);
+  study.record_bytes = row.integer(29);
   return &studies_.emplace(id, Study{std::move(study), false}).first->second;
 }
 
@@ -560,12 +588,12 @@ void Writer::write_changed_studies() {
         " attempts = ?, cursor = ?, finished_at = ?, best_trial = ?, best_value = ?, asked = ?,"
         " generation = ?, sampler = ?, sampler_since = ?, wanted = ?, paused = ?, artifacts = ?,"
         " artifact_bytes = ?, stopped_by = ?, forgiven_seq = ?, priority = ?, code = ?,"
-        " resumable_code = ?, approval = ? WHERE study = ?",
+        " resumable_code = ?, approval = ?, checkpoint_bytes = ?, record_bytes = ? WHERE study = ?",
         row.state, row.complete, row.pruned, row.failed, row.running, row.attempts, row.cursor,
         row.finished_at, row.best_trial, row.best_value, row.total, row.generation, row.sampler,
         row.sampler_since, row.wanted, row.paused ? 1 : 0, row.artifacts, row.artifact_bytes,
         row.stopped_by, row.forgiven_seq, row.priority, row.code, row.resumable_code, row.approval,
-        row.id);
+        row.checkpoint_bytes, row.record_bytes, row.id);
     study->changed = false;
   }
   changed_.clear();
@@ -585,6 +613,7 @@ void Writer::forget() {
   changed_.clear();
   events_.clear();
   studies_.clear();
+  owners_.clear();
   logging_.clear();
   last_seq_ = -1;
   kept_time_ = 0;

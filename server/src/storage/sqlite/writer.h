@@ -38,6 +38,8 @@ class Writer {
   void copy_log() { log_.copy(); }
   // Returns the value of `PRAGMA synchronous` from this connection.
   int synchronous() { return std::stoi(db_->single("PRAGMA synchronous")); }
+  // Returns how many bytes the free pages of the database have.
+  std::int64_t reusable_bytes();
   // Limits the size of the database, for tests of a full disk.
   void limit_pages(std::int64_t pages);
 
@@ -53,6 +55,12 @@ class Writer {
     // Known numbers of series by name, and whether the study has any series.
     std::unordered_map<std::string, std::int64_t> series{};
     std::optional<bool> has_series{};
+  };
+
+  // What decides whether records of an owner may grow. Only a cache.
+  struct Owner {
+    std::int64_t records = 0;
+    std::int64_t quota_bytes = 0;
   };
 
   // The facts about an attempt's series that the writer keeps in memory while reports arrive.
@@ -104,6 +112,17 @@ class Writer {
   // returns false if it stopped early; the attempt may then still have series.
   bool sweep_series(std::int64_t attempt, std::int64_t& left);
   void sweep_series_names(StudyId id, std::int64_t& left);
+
+  // The next functions are in identity.cc, too.
+  Owner& owner_of(const std::string& name);
+  // The next functions count bytes for a study, its owner, and the device that uploaded them.
+  // Negative bytes are freed.
+  void charge_records(Study& study, std::int64_t bytes);
+  enum class Charge { adds, frees };
+  void charge_artifact(Study& study, AttemptId uploader, Charge how, std::int64_t bytes);
+  void charge_checkpoint(Study& study, AttemptId uploader, std::int64_t bytes);
+  void charge_device(StudyId study, AttemptId uploader, std::int64_t bytes);
+  bool has_room_for_records(const Study& study, std::int64_t bytes);
 
   // The next functions are in asked.cc.
   Outcome apply_one(const ClaimStudy& claim);
@@ -188,23 +207,25 @@ class Writer {
   // Returns the blobs that no row names any more.
   std::vector<std::string> drop_checkpoints(TrialKey trial, std::size_t kept);
   std::vector<std::string> drop_checkpoints(StudyId study);
+  // Drops what the query `rows` returns (number, saved, sha256, attempt, bytes).
+  std::vector<std::string> drop_checkpoints(StudyId study, Query rows);
   // Returns how many artifacts the study had when the checkpoint in `start.from` was
   // saved.
   std::int64_t artifacts_before(const StartAttempt& start);
   // The accepted attempt may continue from checkpoints of earlier attempts. Gives it the artifacts
   // that those attempts had uploaded before the checkpoints were saved.
-  void inherit_artifacts(const Study& study, TrialKey trial, AttemptId accepted);
+  // Returns the blobs that no row names any more.
+  std::vector<std::string> inherit_artifacts(Study& study, TrialKey trial, AttemptId accepted);
   // The next four functions drop artifacts and return the blobs that no row names any more. They
   // drop the artifacts of a trial's attempts except the accepted one, of one attempt, of all trials
-  // that have no outcome, and those that the query `rows` returns (arrived, sha256, bytes).
+  // that have no outcome, and those that the query `rows` returns (arrived, sha256, bytes,
+  // uploader).
   std::vector<std::string> drop_artifacts_of_others(Study& study, TrialKey trial,
                                                     AttemptId accepted);
   std::vector<std::string> drop_artifacts_of(Study& study, TrialKey trial, AttemptId attempt);
   std::vector<std::string> drop_unfinished_artifacts(Study& study);
   std::vector<std::string> drop_artifacts(Study& study, Query rows);
   std::vector<std::string> unnamed(std::vector<std::string> blobs);
-  // Returns the limit of the owner's quota that the new bytes would exceed; nullopt if none.
-  std::optional<Excess> excess_of_artifact(StudyId study, std::int64_t bytes);
   // Cancels the unfinished trials of a study that ends.
   void cancel_trials(Study& study);
   // Returns the place in the finishing order for the next trial. The place is used up when
@@ -223,6 +244,7 @@ class Writer {
   bool last_applied_ = false;  // whether the batch's previous transition was applied
   std::unordered_map<StudyId, Study> studies_;
   std::vector<Study*> changed_;
+  std::unordered_map<std::string, Owner> owners_;
   std::vector<std::pair<StudyId, protocol::WebhookEvent>> events_;  // of the batch
   std::unordered_map<AttemptId, Logging> logging_;
   std::int64_t last_seq_ = -1;  // -1: not read yet

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "base/testing/patience.h"
+#include "storage/reserve.h"
 #include "storage/storage.h"
 
 namespace hyperflock::storage {
@@ -28,6 +29,8 @@ namespace hyperflock::storage {
 struct Pass {};
 // The batch is not written and fails, as on a full disk.
 struct FailBefore {};
+// The batch is not written, because the disk is full.
+struct FullDisk {};
 // The batch is written, but the caller gets an error, as if the answer were lost.
 struct FailAfter {};
 // The transitions at these positions of the batch get `conflict`, as if another server had changed
@@ -41,7 +44,7 @@ struct Delay {
 };
 // The batch waits for release(), for at most 10 s, and is then applied.
 struct Hold {};
-using Fault = std::variant<Pass, FailBefore, FailAfter, Conflict, Delay, Hold>;
+using Fault = std::variant<Pass, FailBefore, FullDisk, FailAfter, Conflict, Delay, Hold>;
 
 class FaultyStorage final : public Storage {
  public:
@@ -61,6 +64,12 @@ class FaultyStorage final : public Storage {
   void clear_script() {
     const std::lock_guard lock(mutex_);
     script_.clear();
+  }
+  // Makes the disk full, or empty again. While it is full, a batch is written only if all of it may
+  // use the reserve.
+  void fill_disk(bool is_full = true) {
+    const std::lock_guard lock(mutex_);
+    full_ = is_full;
   }
   // Lets the next `count` reads fail.
   void fail_reads(int count) {
@@ -87,6 +96,8 @@ class FaultyStorage final : public Storage {
   Result<std::vector<Outcome>> apply(std::span<const Transition> batch) override {
     const Fault fault = next_fault();
     if (std::holds_alternative<FailBefore>(fault)) return failure();
+    if (std::holds_alternative<FullDisk>(fault) || (is_full() && !may_use_reserve(batch)))
+      return Error{kStorageFull, "A test made the disk full: free some."};
     if (const auto* conflict = std::get_if<Conflict>(&fault)) return apply_others(batch, *conflict);
     if (const auto* delay = std::get_if<Delay>(&fault)) sleep_(delay->time);
     if (std::holds_alternative<Hold>(fault)) hold();
@@ -96,6 +107,7 @@ class FaultyStorage final : public Storage {
   }
 
   void idle() override { inner_->idle(); }
+  std::int64_t reusable_bytes() override { return inner_->reusable_bytes(); }
   int synchronous() override { return inner_->synchronous(); }
 
   Result<Snapshot> load() override {
@@ -155,8 +167,17 @@ class FaultyStorage final : public Storage {
     return read<std::vector<ArtifactRow>>(
         [&] { return inner_->artifacts(study, trial, after, limit); });
   }
-  Result<std::optional<ArtifactRow>> artifact(StudyId study, const std::string& id) override {
-    return read<std::optional<ArtifactRow>>([&] { return inner_->artifact(study, id); });
+  using Storage::artifact;
+  Result<std::optional<ArtifactRow>> artifact(StudyId study, const std::string& id,
+                                              std::optional<TrialNumber> trial) override {
+    return read<std::optional<ArtifactRow>>([&] { return inner_->artifact(study, id, trial); });
+  }
+  Result<StoredBytes> stored(const std::string& owner) override {
+    return read<StoredBytes>([&] { return inner_->stored(owner); });
+  }
+  Result<Outcome> judge_bytes(AttemptId attempt, UploadKind kind, std::int64_t bytes,
+                              std::int64_t room) override {
+    return read<Outcome>([&] { return inner_->judge_bytes(attempt, kind, bytes, room); });
   }
   Result<std::vector<std::string>> kept_blobs() override {
     return read<std::vector<std::string>>([this] { return inner_->kept_blobs(); });
@@ -203,6 +224,11 @@ class FaultyStorage final : public Storage {
     Fault fault = std::move(script_.front());
     script_.pop_front();
     return fault;
+  }
+
+  bool is_full() const {
+    const std::lock_guard lock(mutex_);
+    return full_;
   }
 
   void hold() {
@@ -254,6 +280,7 @@ class FaultyStorage final : public Storage {
   int releases_ = 0;
   int batches_ = 0;
   bool held_ = false;
+  bool full_ = false;
 };
 
 }  // namespace hyperflock::storage

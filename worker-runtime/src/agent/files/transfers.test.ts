@@ -88,6 +88,19 @@ describe("Saving", () => {
     }
   });
 
+  test("for which there is no room is no error: the trial goes on.", async () => {
+    const refusals: [number, string][] = [
+      [507, "no_room"],
+      [403, "quota_exceeded"],
+      [403, "device_share"],
+    ];
+    for (const [status, code] of refusals) {
+      answers = [refusal(status, code)];
+      expect(await transfers.upload(saved, never)).toBe(answerText(false));
+    }
+    expect(asked).toHaveLength(refusals.length);
+  });
+
   test("what the server will never take is refused with its code.", async () => {
     answers = [refusal(413, "checkpoint_too_large")];
     const answer = JSON.parse(await transfers.upload(saved, never));

@@ -18,6 +18,8 @@ const LONGEST_PAUSE_MS = 15_000;
 const DOWNLOAD_TRIES = 3;
 /** HTTP 507, Insufficient Storage: another try would not help soon. */
 const NO_ROOM = 507;
+/** The codes with which the server, the study's owner or this device has no room for more bytes. */
+const NO_ROOM_CODES: ReadonlySet<string> = new Set(["no_room", "quota_exceeded", "device_share"]);
 
 /** A checkpoint or an artifact that an objective saved. */
 export interface Saved {
@@ -67,6 +69,8 @@ export class Transfers {
     const { code, message } = refusalOf(response.status, await response.json().catch(() => null));
     // The attempt has ended. The server also revokes it by a message, so Python gets no error here.
     if (code === "unknown_attempt") return answerText(false);
+    // A trial computes on without its checkpoint.
+    if (saved.head.of === "checkpoint" && NO_ROOM_CODES.has(code)) return answerText(false);
     // The status 429 means too many requests. A checkpoint is then dropped, because a later one replaces it. An
     // artifact is tried again.
     if (response.status === 429) return saved.head.of === "artifact" ? null : answerText(false);

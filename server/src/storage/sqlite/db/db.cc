@@ -3,12 +3,23 @@
 
 #include <sqlite3.h>
 
+#include <cerrno>
+
 namespace hyperflock::storage::sqlite {
 namespace {
 
+// Returns whether a system call failed because of a full disk, a quota or a limit of the file's
+// size. SQLite reports only the first of these as SQLITE_FULL, and only while it writes.
+bool is_full(sqlite3* db, int code) {
+  if ((code & 0xff) != SQLITE_IOERR && (code & 0xff) != SQLITE_CANTOPEN) return false;
+  const int error = sqlite3_system_errno(db);
+  return error == ENOSPC || error == EDQUOT || error == EFBIG;
+}
+
 [[noreturn]] void fail(sqlite3* db, int code) {
-  throw SqliteError(db != nullptr ? sqlite3_extended_errcode(db) : code,
-                    db != nullptr ? sqlite3_errmsg(db) : sqlite3_errstr(code));
+  if (db == nullptr) throw SqliteError(code, sqlite3_errstr(code));
+  code = sqlite3_extended_errcode(db);
+  throw SqliteError(is_full(db, code) ? SQLITE_FULL : code, sqlite3_errmsg(db));
 }
 
 }  // namespace

@@ -99,7 +99,8 @@ inline constexpr Sql kSelectProjectOwners =
     "SELECT owner FROM project_owners INDEXED BY project_owners_by_newest WHERE project = ?1"
     " ORDER BY newest DESC LIMIT ?2";
 inline constexpr Sql kSelectUsage =
-    "SELECT running, trials_high, trials_low, blob_bytes + artifact_bytes FROM owner_totals"
+    "SELECT running, trials_high, trials_low, blob_bytes + artifact_bytes + checkpoint_bytes"
+    " FROM owner_totals"
     " WHERE owner = ?1";
 inline constexpr Sql kSelectTrial = HYPERFLOCK_TRIAL_COLUMNS "WHERE study = ?1 AND number = ?2";
 // Finished trials with seq > ?2. Unfinished trials have seq 0.
@@ -141,7 +142,11 @@ inline constexpr Sql kSelectArtifacts =
 inline constexpr Sql kSelectArtifactsOfTrial = HYPERFLOCK_ARTIFACT_COLUMNS
     "INDEXED BY artifacts_by_trial WHERE study = ?1 AND number = ?4 AND arrived > ?2 ORDER BY "
     "arrived LIMIT ?3";
-inline constexpr Sql kSelectArtifact = HYPERFLOCK_ARTIFACT_COLUMNS "WHERE study = ?1 AND id = ?2";
+// The artifact with this id: that of an accepted attempt first, and then the one that came first.
+inline constexpr Sql kSelectArtifact = HYPERFLOCK_ARTIFACT_COLUMNS
+    "WHERE study = ?1 AND id = ?2 AND (?3 IS NULL OR number = ?3) ORDER BY EXISTS (SELECT 1 FROM"
+    " trials WHERE trials.study = ?1 AND trials.number = artifacts.number"
+    " AND accepted_attempt = attempt) DESC, arrived LIMIT 1";
 
 #undef HYPERFLOCK_ARTIFACT_COLUMNS
 #undef HYPERFLOCK_STUDY_COLUMNS

@@ -1,0 +1,82 @@
+// The room on the disk of the state folder: what guests may still fill, and a reserve that only the
+// operator's changes may use. Any thread; calls may block on the disk for a moment.
+//
+// While less than `min_free_bytes` would stay free, nothing that grows is admitted. An upload
+// claims its bytes before its body is read, so that many uploads at once cannot fill what is free.
+//
+// The reserve is a file of `reserve_bytes` without content. If a commit finds the disk full, the
+// writer releases it. Deletions, cancellations and revocations are then written in its place. It is
+// made again as soon as there is room. The database's log keeps the bytes that it has, so the
+// reserve is smaller by the log's length.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+
+namespace hyperflock::blobs {
+
+class DiskRoom {
+ public:
+  struct Limits {
+    std::uint64_t min_free_bytes = std::uint64_t{1} << 30;
+    std::uint64_t reserve_bytes = std::uint64_t{64} << 20;
+  };
+  // Returns the free bytes of the disk; nullopt if they are not known. Tests pass their own.
+  using FreeBytes = std::function<std::optional<std::uint64_t>()>;
+
+  // Bytes of an upload that are not written yet, or not counted by the disk. The destructor returns
+  // them.
+  class Claim {
+   public:
+    Claim(const Claim&) = delete;
+    Claim& operator=(const Claim&) = delete;
+    ~Claim() { room_.claimed_ -= bytes_; }
+
+   private:
+    friend class DiskRoom;
+    Claim(DiskRoom& room, std::uint64_t bytes) : room_(room), bytes_(bytes) {}
+    DiskRoom& room_;
+    const std::uint64_t bytes_;
+  };
+
+  // `log` is the file of the database's write-ahead log, which need not exist.
+  DiskRoom(const std::filesystem::path& folder, std::filesystem::path log, Limits limits,
+           FreeBytes free_bytes = {});
+
+  // Returns how many bytes may still be stored in files.
+  std::uint64_t left() const;
+  // Returns whether rows may grow. Bytes that the database has free count like those of the disk.
+  bool admits_rows() const;
+  // Claims the bytes of an upload; nullptr if they do not fit. The room must outlive the claim.
+  std::unique_ptr<Claim> claim(std::uint64_t bytes);
+  // Notes how many bytes of the database's file are free.
+  void note_reusable(std::uint64_t bytes) { reusable_ = bytes; }
+
+  // Gives the bytes of the reserve back to the disk. They are no room for guests: until regain()
+  // succeeds, nothing that grows is admitted.
+  void release();
+  // Makes the reserve again. Returns false, and makes none, if it does not fit or if nothing else
+  // would be free.
+  bool regain();
+
+ private:
+  std::uint64_t free_now() const;
+  // Makes the file of the reserve longer.
+  bool allocate(std::uint64_t wanted, std::uint64_t has) const;
+
+  const std::filesystem::path file_;
+  const std::filesystem::path log_;
+  const Limits limits_;
+  const FreeBytes free_bytes_;
+  std::atomic<std::uint64_t> claimed_{0};
+  std::atomic<std::uint64_t> reusable_{0};
+  std::atomic<bool> released_{false};
+  std::mutex mutex_;  // for changes of the file
+};
+
+}  // namespace hyperflock::blobs

@@ -1,0 +1,44 @@
+// Limits what one device can make the server store, whichever attempts it takes: attempts that
+// bring nothing, and bytes of points and series. Pure: callers pass the time. One thread at a time.
+//
+// A device has a supply of attempts, which refills slowly. An attempt that brings a result gives
+// its place back at once, so a device that computes never waits.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "auth/token_bucket.h"
+#include "base/instant.h"
+#include "protocol/messages.h"
+#include "storage/transition.h"
+
+namespace hyperflock::hub {
+
+struct DeviceLimits {
+  double attempts_burst = 100;  // attempts without a result
+  double attempts_per_s = 0.2;
+  double kib_burst = 32.0 * 1'024;  // of points and series
+  double kib_per_s = 4;
+};
+
+class DeviceBudget {
+ public:
+  explicit DeviceBudget(const DeviceLimits& limits);
+
+  struct Kept {
+    bool passes = true;  // false: the message was answered, and is handled no further
+    std::optional<protocol::ServerMessage> answer{};
+  };
+  // Takes out of a message of the device what is beyond its budget (R66): points, series, and the
+  // wish for a trial.
+  Kept keep(const std::string& device, protocol::ClientMessage& message, Instant now);
+  // Counts attempts that begin, and those that bring a result that counts or fail their trial.
+  void note(const storage::Transition& transition, const storage::Outcome& outcome, Instant now);
+
+ private:
+  auth::RateLimiter attempts_;
+  auth::RateLimiter records_;
+};
+
+}  // namespace hyperflock::hub

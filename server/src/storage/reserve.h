@@ -1,0 +1,38 @@
+// Says which transitions may be written on a full disk, in the place of the reserve. Pure.
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <type_traits>
+#include <variant>
+
+#include "storage/transition.h"
+
+namespace hyperflock::storage {
+
+namespace detail {
+
+template <typename T, typename... Ts>
+inline constexpr bool kIsOneOf = (std::is_same_v<T, Ts> || ...);
+
+// These end something, remove something, or let people in and out. Only people with a token can
+// cause them, and each adds a few rows at most.
+template <typename T>
+inline constexpr bool kMayUseReserve =
+    kIsOneOf<T, EndStudy, DeleteStudy, SweepDeleted, PauseStudy, UpdatePrincipal, FreezeProject,
+             BarBlob, CreateToken, RevokeToken, RevokeEnrolment, RevokeDevice, EraseDevice,
+             NoteAudit, TrimAudit, KeepTime>;
+
+}  // namespace detail
+
+inline bool may_use_reserve(const Transition& transition) {
+  return std::visit(
+      [](const auto& one) { return detail::kMayUseReserve<std::decay_t<decltype(one)>>; },
+      transition);
+}
+
+inline bool may_use_reserve(std::span<const Transition> batch) {
+  return std::ranges::all_of(batch, [](const Transition& one) { return may_use_reserve(one); });
+}
+
+}  // namespace hyperflock::storage
