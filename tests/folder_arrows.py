@@ -146,7 +146,7 @@ PARTS = (
             dispatch/tests hub
             webhook
             http/core
-            http/console http/compute
+            http/console http/compute net/proxy
             net cli
             app
         """,

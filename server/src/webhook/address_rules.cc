@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdint>
-#include <span>
 
 namespace hyperflock::webhook {
 namespace {
@@ -61,15 +59,6 @@ constexpr std::array kV6Ranges{
     V6Range{{0x3fff, 0, 0, 0, 0, 0}, 20, "for documentation"},
 };
 
-// Returns whether two addresses of the same length agree in their first bits.
-bool agree(std::span<const std::uint8_t> one, std::span<const std::uint8_t> other, unsigned bits) {
-  const std::size_t whole = bits / 8;
-  if (!std::equal(one.begin(), one.begin() + static_cast<std::ptrdiff_t>(whole), other.begin()))
-    return false;
-  const unsigned rest = bits % 8;
-  return rest == 0 || ((one[whole] ^ other[whole]) >> (8 - rest)) == 0;
-}
-
 std::string_view why_not_public(const ip::address_v4& address) {
   const std::uint32_t value = address.to_uint();
   for (const V4Range& range : kV4Ranges)
@@ -112,33 +101,16 @@ std::string_view why_not_public(const ip::address& address) {
   return address.is_v4() ? why_not_public(address.to_v4()) : why_not_public(address.to_v6());
 }
 
-bool AddressRules::Network::contains(const ip::address& other) const {
-  if (address.is_v4() != other.is_v4()) return false;
-  if (address.is_v6()) return agree(address.to_v6().to_bytes(), other.to_v6().to_bytes(), bits);
-  const std::uint32_t difference = address.to_v4().to_uint() ^ other.to_v4().to_uint();
-  return bits == 0 || (difference >> (32 - bits)) == 0;
-}
-
 Result<AddressRules> AddressRules::make(const std::vector<std::string>& allowed) {
   AddressRules rules;
   for (const std::string& text : allowed) {
-    const std::size_t slash = text.find('/');
-    boost::system::error_code fault;
-    const ip::address address = ip::make_address(text.substr(0, slash), fault);
-    if (fault) {
-      const auto name = host_name(text);
-      if (!name || slash != std::string::npos) return bad_flag(text);
-      rules.hosts_.push_back(*name);
+    if (const auto network = IpNetwork::parse(text)) {
+      rules.networks_.push_back(*network);
       continue;
     }
-    const unsigned most = address.is_v4() ? 32 : 128;
-    unsigned bits = most;
-    if (slash != std::string::npos) {
-      const char* const end = text.data() + text.size();
-      const auto [stop, error] = std::from_chars(text.data() + slash + 1, end, bits);
-      if (error != std::errc() || stop != end || bits > most) return bad_flag(text);
-    }
-    rules.networks_.push_back({address, bits});
+    const auto name = host_name(text);
+    if (!name || text.contains('/')) return bad_flag(text);
+    rules.hosts_.push_back(*name);
   }
   return rules;
 }
@@ -148,8 +120,10 @@ bool AddressRules::names_host(const std::string& host) const {
 }
 
 bool AddressRules::names_address(const ip::address& address) const {
+  const IpAddress other = address.is_v4() ? IpAddress(address.to_v4().to_bytes())
+                                          : IpAddress(address.to_v6().to_bytes());
   return std::ranges::any_of(networks_,
-                             [&](const Network& network) { return network.contains(address); });
+                             [&](const IpNetwork& network) { return network.contains(other); });
 }
 
 Status AddressRules::judge(const Url& url) const {

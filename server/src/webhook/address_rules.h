@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/ip.h"
 #include "base/result.h"
 #include "webhook/url.h"
 
@@ -29,15 +30,10 @@ class AddressRules {
   Status judge(const Url& url, const boost::asio::ip::address& address) const;
 
  private:
-  struct Network {
-    boost::asio::ip::address address;
-    unsigned bits = 0;
-    bool contains(const boost::asio::ip::address& other) const;
-  };
   bool names_host(const std::string& host) const;
   bool names_address(const boost::asio::ip::address& address) const;
 
-  std::vector<Network> networks_;
+  std::vector<IpNetwork> networks_;
   std::vector<std::string> hosts_;
 };
 

@@ -1,10 +1,9 @@
 #include "http/core/admission.h"
 
-#include <arpa/inet.h>
-
 #include <algorithm>
-#include <array>
 #include <chrono>
+
+#include "base/ip.h"
 
 namespace hyperflock::http {
 namespace {
@@ -15,15 +14,6 @@ Instant now() {
 }
 
 }  // namespace
-
-std::string network_of(const std::string& address) {
-  std::array<unsigned char, sizeof(in6_addr)> bytes{};
-  if (inet_pton(AF_INET6, address.c_str(), bytes.data()) != 1) return address;
-  std::fill(bytes.begin() + 8, bytes.end(), static_cast<unsigned char>(0));
-  std::array<char, INET6_ADDRSTRLEN> text{};
-  inet_ntop(AF_INET6, bytes.data(), text.data(), text.size());
-  return text.data();
-}
 
 Admission::Admission(const AdmissionLimits& limits)
     : joins_({.burst = limits.joins_burst, .per_second = limits.joins_per_s}),
@@ -47,15 +37,15 @@ Admission::Verdict Admission::ask(auth::RateLimiter& limiter, const std::string&
 }
 
 Admission::Verdict Admission::admit_join(const std::string& address) {
-  return ask(joins_, network_of(address));
+  return ask(joins_, client_network(address));
 }
 
 Admission::Verdict Admission::admit_report(const std::string& address) {
-  return ask(reports_, network_of(address));
+  return ask(reports_, client_network(address));
 }
 
 Admission::Verdict Admission::admit_stranger(const std::string& address) {
-  return ask(strangers_, network_of(address));
+  return ask(strangers_, client_network(address));
 }
 
 // An upload that is refused takes no token of the other buckets.

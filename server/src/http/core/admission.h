@@ -10,10 +10,6 @@
 
 namespace hyperflock::http {
 
-// Returns the /64 network of an IPv6 address, because its owner has all addresses of the network.
-// Any other address stays as it is.
-std::string network_of(const std::string& address);
-
 struct AdmissionLimits {
   double joins_burst = 300;
   double joins_per_s = 2;

@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include "base/ip.h"
+
 #include "http/core/admission.h"
 
 namespace hyperflock::http {
@@ -16,7 +18,7 @@ constexpr std::size_t kStaticRoute = std::numeric_limits<std::size_t>::max();
 // Returns where the work for an admitted request waits. The caller is the one whom the site
 // recognised. Anybody else is known by the network only.
 hub::Lane lane_of(const Request& request, const Route* route) {
-  hub::Lane lane{hub::Band::quick, "network " + network_of(request.address)};
+  hub::Lane lane{hub::Band::quick, "network " + client_network(request.address)};
   if (request.principal.id != 0) lane.caller = "person " + std::to_string(request.principal.id);
   if (!request.device.id.empty()) lane.caller = "device " + request.device.id;
   const bool is_admin =

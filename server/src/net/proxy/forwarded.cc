@@ -1,0 +1,85 @@
+#include "net/proxy/forwarded.h"
+
+#include <algorithm>
+#include <optional>
+#include <ranges>
+
+namespace hyperflock::net {
+namespace {
+
+// More proxies than this in a row are a mistake.
+constexpr int kMostHops = 32;
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kSpace = " \t";
+  const std::size_t first = text.find_first_not_of(kSpace);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kSpace) + 1 - first);
+}
+
+bool is_port(std::string_view text) {
+  return !text.empty() && text.size() <= 5 &&
+         std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+// Reads an entry: an address, some proxies add a port: `192.0.2.1:5000`, `[2001:db8::1]:5000`.
+std::optional<IpAddress> address_of(std::string_view entry) {
+  if (entry.starts_with('[')) {
+    const std::size_t end = entry.find(']');
+    if (end == std::string_view::npos) return std::nullopt;
+    const std::string_view rest = entry.substr(end + 1);
+    if (!rest.empty() && (rest.front() != ':' || !is_port(rest.substr(1)))) return std::nullopt;
+    const auto address = IpAddress::parse(entry.substr(1, end - 1));
+    return address && !address->is_v4() ? address : std::nullopt;
+  }
+  const std::size_t colon = entry.find(':');
+  if (colon != std::string_view::npos && entry.find(':', colon + 1) == std::string_view::npos) {
+    if (!is_port(entry.substr(colon + 1))) return std::nullopt;
+    entry = entry.substr(0, colon);
+  }
+  return IpAddress::parse(entry);
+}
+
+bool equals_lower(std::string_view text, std::string_view lower) {
+  return std::ranges::equal(text, lower, [](char given, char wanted) {
+    return (given >= 'A' && given <= 'Z' ? static_cast<char>(given - 'A' + 'a') : given) == wanted;
+  });
+}
+
+Error bad_addresses() {
+  return {"bad_forwarded",
+          "The proxy's X-Forwarded-For header is no list of addresses; correct the proxy's "
+          "configuration."};
+}
+
+}  // namespace
+
+Result<Client> client_of(const Client& peer, const ForwardedHeaders& headers,
+                         const TrustedProxies& proxies) {
+  Client client{peer.address.unmapped(), peer.secure};
+  if (!proxies.contains(client.address)) return client;
+  if (!headers.protocols.empty()) {
+    const std::string_view protocol = trimmed(headers.protocols.front());
+    client.secure = equals_lower(protocol, "https");
+    if (headers.protocols.size() > 1 || (!client.secure && !equals_lower(protocol, "http"))) {
+      return Error{"bad_forwarded",
+                   "The proxy's X-Forwarded-Proto header is neither http nor https; correct the "
+                   "proxy's configuration."};
+    }
+  }
+  int hops = 0;
+  for (std::string_view line : headers.addresses | std::views::reverse) {
+    for (bool more = true; more;) {
+      const std::size_t comma = line.rfind(',');
+      more = comma != std::string_view::npos;
+      const auto address = address_of(trimmed(more ? line.substr(comma + 1) : line));
+      if (!address || ++hops > kMostHops) return bad_addresses();
+      client.address = address->unmapped();
+      if (!proxies.contains(client.address)) return client;
+      if (more) line = line.substr(0, comma);
+    }
+  }
+  return client;
+}
+
+}  // namespace hyperflock::net

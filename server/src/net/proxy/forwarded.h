@@ -1,0 +1,35 @@
+// Finds the client of a request that came through proxies: X-Forwarded-For and X-Forwarded-Proto.
+// Pure; any thread.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "base/ip.h"
+#include "base/result.h"
+#include "net/proxy/trusted_proxies.h"
+
+namespace hyperflock::net {
+
+// The values of these headers, each in the order in which they came.
+struct ForwardedHeaders {
+  std::vector<std::string_view> addresses;  // X-Forwarded-For
+  std::vector<std::string_view> protocols;  // X-Forwarded-Proto
+
+  bool empty() const { return addresses.empty() && protocols.empty(); }
+};
+
+struct Client {
+  IpAddress address;
+  bool secure = false;  // whether the client uses TLS
+  bool operator==(const Client&) const = default;
+};
+
+// `peer` is who sent the request, and whether it came over TLS. From a peer that is not trusted the
+// headers say nothing. Otherwise the client is the last address in them that is not a trusted proxy;
+// what stands before it was sent by the client, and is not read. If all are trusted, the first one
+// is the client. Error: `bad_forwarded`, if a part that counts is no address or no protocol.
+Result<Client> client_of(const Client& peer, const ForwardedHeaders& headers,
+                         const TrustedProxies& proxies);
+
+}  // namespace hyperflock::net
