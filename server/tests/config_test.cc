@@ -49,6 +49,19 @@ TEST(CommandLine, TakesItsFlags) {
   EXPECT_TRUE(config.end_with_stdin);
 }
 
+TEST(CommandLine, TakesTrustedProxiesThatAreNetworks) {
+  EXPECT_TRUE(serve({}).trusted_proxies.empty());
+  const ServeConfig config = serve({"--trusted-proxy", "10.0.0.0/8", "fd00::/8", "--trusted-proxy",
+                                    "127.0.0.1", "--max-console-connections", "50"});
+  EXPECT_EQ(config.trusted_proxies,
+            (std::vector<std::string>{"10.0.0.0/8", "fd00::/8", "127.0.0.1"}));
+  EXPECT_EQ(config.max_console_connections, 50U);
+  for (const char* bad : {"proxy.lan", "10.0.0.0/40", "0.0.0.0/0", "127.0.0.1:80"}) {
+    const std::string refusal = flag_refusal({"serve", "--state", "/tmp", "--trusted-proxy", bad});
+    EXPECT_NE(refusal.find(std::string("--trusted-proxy ") + bad), std::string::npos) << refusal;
+  }
+}
+
 TEST(CommandLine, TakesTheFlagsOfWebhooks) {
   EXPECT_TRUE(serve({}).webhooks);
   EXPECT_FALSE(serve({"--no-webhooks"}).webhooks);

@@ -10,6 +10,7 @@
 #include <map>
 
 #include "app/config.h"
+#include "app/descriptors.h"
 #include "base/testing/patience.h"
 #include "blobs/sha256.h"
 #include "cli/credentials.h"
@@ -146,8 +147,8 @@ std::string told_after(const std::string& change, std::string_view method = "GET
 }
 
 std::string registered(const TestServer& server, const std::string& name, std::string* token) {
-  const auto answer =
-      http_request(server.console(), "POST", "/api/register", {}, R"({"name":")" + name + "\"}");
+  const auto answer = http_request(server.console(), "POST", "/api/register", net::kJson,
+                                   R"({"name":")" + name + "\"}");
   if (token != nullptr) *token = json_at(answer.body, "token");
   return code_of(answer);
 }
@@ -242,6 +243,13 @@ const std::map<std::string, Provoke>& provocations() {
        }},
       {"full",
        [] {
+         const TestServer strict([](ServeConfig& config) { config.max_connections = 1; });
+         const TestWorker worker(strict, strict.join());
+         TestSocket second(strict.compute());
+         return code_of(http_raw(second, ""));
+       }},
+      {"too_many_connections",
+       [] {
          const TestServer strict(
              [](ServeConfig& config) { config.max_connections_per_address = 1; });
          TestSocket first(strict.console());
@@ -249,6 +257,37 @@ const std::map<std::string, Provoke>& provocations() {
          TestSocket second(strict.console());
          return code_of(http_raw(second, ""));
        }},
+      {"bad_forwarded",
+       [] {
+         const TestServer behind(
+             [](ServeConfig& config) { config.trusted_proxies = {"127.0.0.1"}; });
+         return code_of(
+             http_request(behind.compute(), "GET", "/healthz", {{"X-Forwarded-For", "somebody"}}));
+       }},
+      {"bad_proxy_header",
+       [] {
+         return sent_raw(
+             [](const TestServer&) { return "PROXY TCP4 192.0.2.1 192.0.2.2 1 2\r\n"; });
+       }},
+      {"cross_origin",
+       [] {
+         const TestServer server;
+         return code_of(http_request(server.console(), "POST", "/api/register",
+                                     {{"Origin", "https://evil.example"}}, "{}"));
+       }},
+      {"not_json",
+       [] {
+         const TestServer server;
+         return code_of(http_request(server.console(), "POST", "/api/register", {}, "{}"));
+       }},
+      {"message_too_slow",
+       [] {
+         const TestServer strict([](ServeConfig& config) { config.slow_message_ms = 50; });
+         TestWorker worker(strict, strict.join());
+         worker.socket().send_frame(net::Opcode::text, "{", false);
+         return code_received(worker);
+       }},
+      {"few_descriptors", [] { return fit_budgets(10, {1, 1}).error().code; }},
       {"wrong_role",
        [] {
          protocol::Hello researcher;

@@ -156,7 +156,7 @@ TEST_F(Identity, TheLastWayInForAnAdministratorStays) {
 // ---- people
 
 TEST_F(Identity, SomebodyAsksAndIsLetIn) {
-  const auto asked = http_request(server_.console(), "POST", "/api/register", {},
+  const auto asked = http_request(server_.console(), "POST", "/api/register", net::kJson,
                                   R"({"name":"grace","note":"of the Aoki Lab"})");
   ASSERT_EQ(asked.status, 202) << asked.body;
   const std::string token = json_at(asked.body, "token");
@@ -166,7 +166,7 @@ TEST_F(Identity, SomebodyAsksAndIsLetIn) {
   socket.send(R"({"type":"hello","protocol":1,"role":"researcher","token":")" + token +
               R"(","agent":"test"})");
   EXPECT_EQ(json_at(socket.receive_text(), "code"), "bad_token");
-  EXPECT_EQ(status_and_code(http_request(server_.console(), "POST", "/api/register", {},
+  EXPECT_EQ(status_and_code(http_request(server_.console(), "POST", "/api/register", net::kJson,
                                          R"({"name":"grace"})")),
             "409 name_taken");
 
@@ -196,8 +196,8 @@ TEST_F(Identity, SomebodyAsksAndIsLetIn) {
 
 TEST_F(Identity, RequestsAreLimited) {
   const auto ask = [](const TestServer& server, const std::string& name) {
-    return status_and_code(
-        http_request(server.console(), "POST", "/api/register", {}, R"({"name":")" + name + "\"}"));
+    return status_and_code(http_request(server.console(), "POST", "/api/register", net::kJson,
+                                        R"({"name":")" + name + "\"}"));
   };
   TestServer closed([](ServeConfig& config) { config.open_registration = false; });
   EXPECT_EQ(ask(closed, "grace"), "403 registration_closed");

@@ -147,7 +147,7 @@ TEST_F(Roles, OfTheComputeOriginAreThoseOfTheDocument) {
 
 // A person who is not active may use no route, and the answer gives the reason.
 TEST_F(Roles, SomebodyWhoIsNotLetInMayDoNothing) {
-  const auto asked = http_request(server_.console(), "POST", "/api/register", {},
+  const auto asked = http_request(server_.console(), "POST", "/api/register", net::kJson,
                                   R"({"name":"grace","note":"of the Aoki Lab"})");
   ASSERT_EQ(asked.status, 202) << asked.body;
   const std::string token = json_at(asked.body, "token");

@@ -57,6 +57,7 @@ class ClosedPort {
 };
 
 using Headers = std::vector<std::pair<std::string, std::string>>;
+inline const Headers kJson{{"Content-Type", "application/json"}};
 
 struct HttpAnswer {
   int status = 0;                              // 0: the connection ended first

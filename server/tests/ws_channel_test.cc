@@ -59,6 +59,10 @@ class Recorder final : public ChannelUser {
   bool has_texts(std::size_t count) {
     return wait([this, count] { return texts_.size() >= count; });
   }
+  // On the strand, in during_texts().
+  void trust() {
+    if (const auto open = channel_.lock()) open->trust();
+  }
   bool stays_at(std::size_t count) {
     std::unique_lock lock(mutex_);
     return !changed_.wait_for(lock, std::chrono::milliseconds(200),
@@ -284,6 +288,65 @@ TEST_F(WsChannelTest, TooLargeFramesAreNamed) {
   client.send(std::string(1'001, 'x'));
   EXPECT_EQ(client.wait_close(), 1009);
   EXPECT_EQ(recorder_->texts(), std::vector<std::string>{"frame_too_large"});
+}
+
+TEST_F(WsChannelTest, BeforeThePeerIsTrustedItsMessagesAreSmall) {
+  limits_.greeting_bytes = 100;
+  TestWebSocket stranger = connect();
+  recorder_->channel();
+  stranger.send_frame(Opcode::text, std::string(60, 'x'), false);
+  stranger.send_frame(Opcode::continuation, std::string(41, 'x'));
+  EXPECT_EQ(stranger.wait_close(), 1009);
+  EXPECT_EQ(recorder_->texts(), std::vector<std::string>{"frame_too_large"});
+
+  new_recorder();
+  TestWebSocket client = connect();
+  recorder_->channel();
+  recorder_->during_texts([this] { recorder_->trust(); });
+  client.send(std::string(100, 'x'));
+  client.send(std::string(1'000, 'y'));
+  ASSERT_TRUE(recorder_->has_texts(2));
+  EXPECT_EQ(recorder_->texts()[1], std::string(1'000, 'y'));
+}
+
+TEST_F(WsChannelTest, AMessageThatNeverEndsIsRefused) {
+  limits_.pace = {.grace_ms = 50, .bytes_per_s = 1'000'000};
+  const auto look = [this] {
+    connections_.check_progress(Instant{std::chrono::duration_cast<std::chrono::milliseconds>(
+                                            std::chrono::steady_clock::now().time_since_epoch())
+                                            .count()});
+    return !recorder_->texts().empty();
+  };
+  // A frame of 100 bytes of which one arrives, and a message of fragments without an end.
+  for (const std::string& half : {std::string("\x81\xe4\0\0\0\0x", 7), std::string()}) {
+    new_recorder();
+    TestWebSocket client = connect();
+    recorder_->channel();
+    if (half.empty())
+      client.send_frame(Opcode::text, "", false);
+    else
+      client.socket().write(half);
+    EXPECT_TRUE(until(look));
+    EXPECT_EQ(client.wait_close(), 4002);
+    EXPECT_EQ(recorder_->texts(), std::vector<std::string>{"message_too_slow"});
+  }
+}
+
+TEST_F(WsChannelTest, AMessageWithinItsPaceIsNotCut) {
+  TestWebSocket client = connect();
+  recorder_->channel();
+  client.send_frame(Opcode::text, "one ", false);
+  const Instant soon{std::chrono::duration_cast<std::chrono::milliseconds>(
+                         std::chrono::steady_clock::now().time_since_epoch())
+                         .count()};
+  connections_.check_progress(soon);
+  client.send_frame(Opcode::continuation, "message");
+  ASSERT_TRUE(recorder_->has_texts(1));
+  // Between messages there is nothing to be late with.
+  connections_.check_progress(soon + 3'600'000);
+  client.send("next");
+  ASSERT_TRUE(recorder_->has_texts(2));
+  EXPECT_EQ(recorder_->texts(), (std::vector<std::string>{"one message", "next"}));
 }
 
 TEST_F(WsChannelTest, SendersOnManyThreads) {

@@ -11,6 +11,7 @@
 
 #include "app/version.h"
 #include "names/names.h"
+#include "net/proxy/trusted_proxies.h"
 #include "telemetry/utf8.h"
 #include "webhook/address_rules.h"
 
@@ -42,6 +43,11 @@ std::string name_fault(const std::string& text) {
     return "Give a name of at most 256 bytes of UTF-8.";
   const auto name = names::plain_name(text, "the name");
   return name ? std::string() : name.error().message;
+}
+
+std::string proxy_fault(const std::string& text) {
+  const auto proxies = net::TrustedProxies::make({text});
+  return proxies ? std::string() : proxies.error().message;
 }
 
 std::string allow_fault(const std::string& text) {
@@ -120,7 +126,7 @@ void add_serve_flags(CLI::App& serve, ServeConfig& config, std::string& compute,
       ->default_str("info");
   serve
       .add_option("--max-connections-per-address", config.max_connections_per_address,
-                  "open connections of one address")
+                  "open connections of one address, for each origin")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
   serve
@@ -128,9 +134,22 @@ void add_serve_flags(CLI::App& serve, ServeConfig& config, std::string& compute,
                   "the most requests of one person, device or network that wait to be read")
       ->check(CLI::Range(std::size_t{1}, std::size_t{8'192}))
       ->capture_default_str();
-  serve.add_option("--max-connections", config.max_connections, "open connections in all")
+  serve
+      .add_option("--max-connections", config.max_connections,
+                  "open connections of the compute origin")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
+  serve
+      .add_option("--max-console-connections", config.max_console_connections,
+                  "open connections of the console origin, which a full compute origin leaves free")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  serve
+      .add_option("--trusted-proxy", config.trusted_proxies,
+                  "networks and addresses of proxies in front of the server; only these may say "
+                  "which client a request or a connection is from (X-Forwarded-For, "
+                  "X-Forwarded-Proto, PROXY protocol 2)")
+      ->check(CLI::Validator(proxy_fault, "CIDR|ADDR"));
   serve
       .add_option("--queue-limit-bytes", config.queue_limit_bytes,
                   "what may wait for one slow WebSocket")

@@ -42,8 +42,10 @@ struct ServeConfig {
   bool end_with_stdin = false;
   telemetry::LogLevel log_level = telemetry::LogLevel::info;
   std::size_t max_connections_per_address = 512;
-  std::size_t max_connections = 12'000;
-  std::size_t waiting_requests = 256;  // of one caller; see hub::FairLimits
+  std::size_t max_connections = 12'000;         // of the compute origin
+  std::size_t max_console_connections = 1'000;  // of the console origin
+  std::vector<std::string> trusted_proxies;     // checked; see net::TrustedProxies
+  std::size_t waiting_requests = 256;           // of one caller; see hub::FairLimits
   std::size_t queue_limit_bytes = std::size_t{4} << 20;
   std::uint64_t max_blob_bytes = std::uint64_t{512} << 20;
   std::uint64_t max_checkpoint_bytes = std::uint64_t{64} << 20;
@@ -57,6 +59,7 @@ struct ServeConfig {
   Millis call_ms = 60'000;  // how long a device's call waits for a study's owner (R43)
   Millis hello_ms = 5'000;
   Millis slow_peer_ms = 20'000;
+  Millis slow_message_ms = 30'000;  // of a WebSocket's message; see net::Pace
   Millis drain_ms = 10'000;
   std::size_t io_threads = 1;
   double joins_burst = 300;

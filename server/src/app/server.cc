@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
@@ -16,6 +17,8 @@
 #include <utility>
 #include <vector>
 
+#include "app/descriptors.h"
+#include "app/idle_memory.h"
 #include "app/kept_runtimes.h"
 #include "app/version.h"
 #include "auth/first_start.h"
@@ -36,7 +39,9 @@
 #include "hub/reader_pool.h"
 #include "net/client_session.h"
 #include "net/connections.h"
+#include "net/forwarded_notice.h"
 #include "net/listener.h"
+#include "net/proxy/trusted_proxies.h"
 #include "net/tls.h"
 #include "net/worker_session.h"
 #include "storage/sqlite/open.h"
@@ -73,6 +78,30 @@ Result<std::unique_ptr<net::Tls>> make_tls(const ServeConfig& config) {
                          .host = is_named ? net::host_of(config.public_url) : std::string()});
 }
 
+// Returns the configuration with as many connections as the system's limit of open files allows.
+Result<ServeConfig> with_fitting_budgets(ServeConfig config) {
+  const std::uint64_t limit = raise_descriptor_limit();
+  const ConnectionBudgets wanted{config.max_connections, config.max_console_connections};
+  TRY(const auto budgets, fit_budgets(limit, wanted));
+  config.max_connections = budgets.compute;
+  config.max_console_connections = budgets.console;
+  if (budgets == wanted) {
+    telemetry::log(
+        telemetry::LogLevel::info, "connection_budgets",
+        {{"compute", budgets.compute}, {"console", budgets.console}, {"open_files", limit}});
+  } else {
+    telemetry::log(
+        telemetry::LogLevel::warning, "connection_budgets",
+        {{"compute", budgets.compute},
+         {"console", budgets.console},
+         {"open_files", limit},
+         {"reason",
+          "The system allows fewer open files than --max-connections and "
+          "--max-console-connections need; raise its limit (ulimit -n, LimitNOFILE=)."}});
+  }
+  return config;
+}
+
 // Returns an origin that people on this machine can open, such as http://127.0.0.1:8780, even if
 // the server listens on every address.
 std::string origin_of(const Address& address, std::uint16_t port, bool tls) {
@@ -91,7 +120,7 @@ class RunningServer final : public Server {
                 std::unique_ptr<blobs::DiskRoom> room, bool starts_full,
                 std::unique_ptr<http::DeviceReports> reports, std::unique_ptr<net::Tls> tls,
                 std::vector<KeptRuntime> runtimes, webhook::AddressRules webhook_rules,
-                std::shared_ptr<auth::TrustedClock> clock)
+                std::shared_ptr<auth::TrustedClock> clock, net::TrustedProxies proxies)
       : config_(config),
         runtimes_(std::move(runtimes)),
         webhook_rules_(std::move(webhook_rules)),
@@ -105,7 +134,10 @@ class RunningServer final : public Server {
         identities_([time = clock_] { return time->now(); }),
         admission_({config.joins_burst, config.joins_per_s}),
         tls_(std::move(tls)),
-        connections_(config.max_connections_per_address, config.max_connections, metrics_),
+        proxies_(std::move(proxies)),
+        compute_connections_(config.max_connections_per_address, config.max_connections, metrics_),
+        console_connections_(config.max_connections_per_address, config.max_console_connections,
+                             metrics_),
         io_(static_cast<int>(config.io_threads)),
         readers_({.queues = {.waiting_per_caller = config.waiting_requests}}),
         hub_(hub::make_hub(io_, *storage_, readers_, outputs_, metrics_, hub_settings(config))),
@@ -166,7 +198,7 @@ class RunningServer final : public Server {
   void stop() override {
     if (stopped_.exchange(true)) return;
     if (!threads_.empty()) {
-      telemetry::log(telemetry::LogLevel::info, "draining", {{"connections", connections_.size()}});
+      telemetry::log(telemetry::LogLevel::info, "draining", {{"connections", connections()}});
       const auto quiet = std::make_shared<std::promise<void>>();
       std::future<void> settled = quiet->get_future();
       hub_->drain([quiet] { quiet->set_value(); });
@@ -177,10 +209,11 @@ class RunningServer final : public Server {
       }
       compute_listener_->stop();
       console_listener_->stop();
-      connections_.shut_all(kServiceRestart);
-      if (!connections_.wait_empty(kCloseMs)) {
+      for (net::Connections* open : both()) open->shut_all(kServiceRestart);
+      for (net::Connections* open : both()) (void)open->wait_empty(kCloseMs);
+      if (connections() != 0) {
         telemetry::log(telemetry::LogLevel::warning, "connections_cut",
-                       {{"connections", connections_.size()}});
+                       {{"connections", connections()}});
       }
     }
     deliverer_.stop();  // before the hub, which stores what became of deliveries
@@ -188,11 +221,16 @@ class RunningServer final : public Server {
     readers_.stop();
     io_.stop();
     for (std::thread& thread : threads_) thread.join();
-    connections_.clear();
+    for (net::Connections* open : both()) open->clear();
     telemetry::log(telemetry::LogLevel::info, "stopped");
   }
 
  private:
+  std::array<net::Connections*, 2> both() { return {&compute_connections_, &console_connections_}; }
+  std::size_t connections() const {
+    return compute_connections_.size() + console_connections_.size();
+  }
+
   void note_certificate() {
     const net::CertificateFacts facts = tls_->facts();
     std::string names;
@@ -288,34 +326,46 @@ class RunningServer final : public Server {
   }
 
   Status listen() {
-    const auto open = [this](const Address& address, const net::HttpContext& context) {
-      return net::Listener::open(io_, {address.host, address.port}, tls_.get(), connections_,
+    const auto open = [this](const Address& address, net::Connections& connections,
+                             const net::HttpContext& context) {
+      return net::Listener::open(io_, {address.host, address.port}, tls_.get(), connections,
                                  context);
     };
-    session_.emplace(net::SessionContext{
-        .hub = *hub_,
-        .storage = *storage_,
-        .readers = readers_,
-        .outputs = outputs_,
-        .identities = identities_,
-        .admission = admission_,
-        .metrics = metrics_,
-        .limits = {.queue_bytes = config_.queue_limit_bytes, .stuck_ms = config_.slow_peer_ms},
-        .server_version = std::string(kVersion),
-        .hello_ms = config_.hello_ms,
-        .heartbeat_ms = config_.heartbeat_ms});
+    session_.emplace(net::SessionContext{.hub = *hub_,
+                                         .storage = *storage_,
+                                         .readers = readers_,
+                                         .outputs = outputs_,
+                                         .identities = identities_,
+                                         .admission = admission_,
+                                         .metrics = metrics_,
+                                         .limits = {.queue_bytes = config_.queue_limit_bytes,
+                                                    .stuck_ms = config_.slow_peer_ms,
+                                                    .pace = {.grace_ms = config_.slow_message_ms}},
+                                         .server_version = std::string(kVersion),
+                                         .hello_ms = config_.hello_ms,
+                                         .heartbeat_ms = config_.heartbeat_ms});
     // The sites need the ports, and the listeners need the sites. So each listener gets its site
     // after it is open, before the first connection.
-    compute_http_.emplace(
-        net::HttpContext{nullptr, readers_, metrics_, {}, net::worker_sessions(*session_)});
-    console_http_.emplace(
-        net::HttpContext{nullptr, readers_, metrics_, {}, net::client_sessions(*session_)});
-    TRY(auto compute, open(config_.compute, *compute_http_));
+    compute_http_.emplace(net::HttpContext{nullptr,
+                                           readers_,
+                                           metrics_,
+                                           {},
+                                           net::worker_sessions(*session_),
+                                           &proxies_,
+                                           &forwarded_notice_});
+    console_http_.emplace(net::HttpContext{nullptr,
+                                           readers_,
+                                           metrics_,
+                                           {},
+                                           net::client_sessions(*session_),
+                                           &proxies_,
+                                           &forwarded_notice_});
+    TRY(auto compute, open(config_.compute, compute_connections_, *compute_http_));
     compute_listener_ = std::move(compute);
-    TRY(auto console, open(config_.console, *console_http_));
+    TRY(auto console, open(config_.console, console_connections_, *console_http_));
     console_listener_ = std::move(console);
 
-    const auto site = [this](const http::StaticFiles& files) {
+    const auto site = [this](const http::StaticFiles& files, const std::string& own_origin) {
       return http::SiteContext{.hub = *hub_,
                                .readers = readers_,
                                .storage = *storage_,
@@ -332,6 +382,7 @@ class RunningServer final : public Server {
                                .runtimes = versions_of_runtimes(),
                                .server_version = std::string(kVersion),
                                .join_origin = compute_origin(),
+                               .own_origin = own_origin,
                                .max_blob_bytes = config_.max_blob_bytes,
                                .max_checkpoint_bytes = config_.max_checkpoint_bytes,
                                .max_artifact_bytes = config_.max_artifact_bytes,
@@ -339,8 +390,8 @@ class RunningServer final : public Server {
                                .open_metrics = is_loopback(config_.console),
                                .open_registration = config_.open_registration};
     };
-    compute_site_ = http::make_compute_site(site(files_));
-    console_site_ = http::make_console_site(site(console_files_));
+    compute_site_ = http::make_compute_site(site(files_, compute_origin()));
+    console_site_ = http::make_console_site(site(console_files_, config_.console_url));
     compute_http_->site = compute_site_.get();
     console_http_->site = console_site_.get();
     return {};
@@ -408,8 +459,9 @@ class RunningServer final : public Server {
     sweep_.async_wait([this](const boost::system::error_code& error) {
       if (error) return;
       const auto now = std::chrono::steady_clock::now().time_since_epoch();
-      connections_.check_progress(
-          Instant{std::chrono::duration_cast<std::chrono::milliseconds>(now).count()});
+      const Instant instant{std::chrono::duration_cast<std::chrono::milliseconds>(now).count()};
+      for (net::Connections* open : both()) open->check_progress(instant);
+      if (idle_memory_.due(connections(), instant)) (void)readers_.post(give_back_memory);
       watch_time();
       trim_audit();
       note_room();
@@ -480,7 +532,10 @@ class RunningServer final : public Server {
   http::Admission admission_;
   http::Possession possession_;
   std::unique_ptr<net::Tls> tls_;
-  net::Connections connections_;
+  const net::TrustedProxies proxies_;
+  net::ForwardedNotice forwarded_notice_;
+  net::Connections compute_connections_;
+  net::Connections console_connections_;
   std::unique_ptr<http::Site> compute_site_;
   std::unique_ptr<http::Site> console_site_;
   std::optional<net::SessionContext> session_;
@@ -494,11 +549,12 @@ class RunningServer final : public Server {
   std::unique_ptr<net::Listener> compute_listener_;
   std::unique_ptr<net::Listener> console_listener_;
   hub::Timer sweep_;
-  // The next four are used on the strand of sweep_ only.
+  // The next five are used on the strand of sweep_ only.
   bool has_room_ = true;  // as the hub knows it
   std::int64_t kept_at_ = 0;
   std::int64_t trimmed_at_ = 0;
   std::int64_t aged_at_ = 0;
+  IdleMemory idle_memory_;
   std::vector<std::thread> threads_;
   std::atomic<bool> stopped_{false};
 };
@@ -547,10 +603,12 @@ Result<std::unique_ptr<Server>> Server::start(const ServeConfig& config,
   const std::set<std::string> wanted(running.begin(), running.end());
   TRY(auto runtimes, keep_runtimes(config.runtime_dir, (state / "runtimes").string(), wanted));
   TRY(auto webhook_rules, webhook::AddressRules::make(config.webhook_allow));
+  TRY(auto proxies, net::TrustedProxies::make(config.trusted_proxies));
+  TRY(const auto fitted, with_fitting_budgets(config));
   auto server = std::make_unique<RunningServer>(
-      config, std::move(storage), std::move(blobs), std::move(collected), std::move(room),
+      fitted, std::move(storage), std::move(blobs), std::move(collected), std::move(room),
       starts_full, std::move(reports), std::move(tls), std::move(runtimes),
-      std::move(webhook_rules), clock);
+      std::move(webhook_rules), clock, std::move(proxies));
   TRY(server->start());
   return std::unique_ptr<Server>(std::move(server));
 }

@@ -106,6 +106,7 @@ class ClientSession final : public SessionBase, public std::enable_shared_from_t
       return Verdict::refused;
     }
     principal_ = caller->principal;
+    open->trust();
     context_.hub.attend(caller->token, open);
     open->on_drained([this] { advance_all(); });
     protocol::Welcome welcome;

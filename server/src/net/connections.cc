@@ -1,5 +1,6 @@
 #include "net/connections.h"
 
+#include <algorithm>
 #include <chrono>
 
 namespace hyperflock::net {
@@ -7,33 +8,96 @@ namespace hyperflock::net {
 ConnectionSlot::ConnectionSlot(ConnectionSlot&& other) noexcept
     : owner_(std::exchange(other.owner_, nullptr)),
       id_(other.id_),
-      address_(std::move(other.address_)) {}
+      client_(std::move(other.client_)) {}
 
 ConnectionSlot& ConnectionSlot::operator=(ConnectionSlot&& other) noexcept {
   std::swap(owner_, other.owner_);
   std::swap(id_, other.id_);
-  std::swap(address_, other.address_);
+  std::swap(client_, other.client_);
   return *this;
 }
 
 ConnectionSlot::~ConnectionSlot() {
-  if (owner_ != nullptr) owner_->release(id_, address_);
+  if (owner_ != nullptr) owner_->release(id_, client_);
 }
 
 void ConnectionSlot::attach(const std::shared_ptr<Closable>& connection) {
   if (owner_ != nullptr) owner_->attach(id_, connection);
 }
 
-std::optional<ConnectionSlot> Connections::admit(const std::string& address) {
-  const std::lock_guard lock(mutex_);
-  if (shut_code_ || open_.size() >= total_) return std::nullopt;
-  std::size_t& count = by_address_[address];
-  if (count >= per_address_) return std::nullopt;
-  ++count;
-  const std::uint64_t id = ++last_id_;
-  open_.emplace(id, nullptr);
+Status ConnectionSlot::claim(const std::string& client) {
+  if (owner_ == nullptr || client == client_) return {};
+  Status claimed = owner_->claim(client_, client);
+  client_ = claimed ? client : std::string();
+  return claimed;
+}
+
+void ConnectionSlot::unclaim() { (void)claim({}); }
+
+void ConnectionSlot::prove() {
+  if (owner_ != nullptr) owner_->prove(id_);
+}
+
+Result<ConnectionSlot> Connections::admit(const std::string& client) {
+  const Error full{"full", "Too many connections are open; try again shortly."};
+  std::shared_ptr<Closable> displaced;
+  std::uint64_t id = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    if (shut_code_) return full;
+    // This comes first, so that a client with too many connections displaces none.
+    TRY(count(client));
+    if (open_.size() >= total_) {
+      if (open_.size() < total_ + std::min(total_, kDisplacedAtOnce)) displaced = oldest_unproven();
+      if (!displaced) {
+        uncount(client);
+        return full;
+      }
+    }
+    id = ++last_id_;
+    open_.emplace(id, nullptr);
+    unproven_.insert(id);
+  }
+  if (displaced) displaced->displace();
   metrics_.connection_opened();
-  return ConnectionSlot(this, id, address);
+  return ConnectionSlot(this, id, client);
+}
+
+std::shared_ptr<Closable> Connections::oldest_unproven() {
+  for (auto id = unproven_.begin(); id != unproven_.end(); ++id) {
+    const auto found = open_.find(*id);
+    if (found == open_.end() || !found->second) continue;  // it is just beginning
+    unproven_.erase(id);
+    return found->second;
+  }
+  return nullptr;
+}
+
+Status Connections::count(const std::string& client) {
+  if (client.empty()) return {};
+  std::size_t& open = by_client_[client];
+  if (open >= per_client_) {
+    return Error{"too_many_connections",
+                 "Your address has as many connections open as it may have; try again shortly."};
+  }
+  ++open;
+  return {};
+}
+
+void Connections::uncount(const std::string& client) {
+  const auto open = by_client_.find(client);
+  if (open != by_client_.end() && --open->second == 0) by_client_.erase(open);
+}
+
+Status Connections::claim(const std::string& before, const std::string& client) {
+  const std::lock_guard lock(mutex_);
+  uncount(before);
+  return count(client);
+}
+
+void Connections::prove(std::uint64_t id) {
+  const std::lock_guard lock(mutex_);
+  unproven_.erase(id);
 }
 
 std::vector<std::shared_ptr<Closable>> Connections::alive() const {
@@ -90,7 +154,7 @@ void Connections::attach(std::uint64_t id, const std::shared_ptr<Closable>& conn
   if (code) connection->shut(*code);
 }
 
-void Connections::release(std::uint64_t id, const std::string& address) {
+void Connections::release(std::uint64_t id, const std::string& client) {
   metrics_.connection_closed();
   std::shared_ptr<Closable> last;  // destroyed after the lock is released
   const std::lock_guard lock(mutex_);
@@ -98,8 +162,8 @@ void Connections::release(std::uint64_t id, const std::string& address) {
     last = std::move(found->second);
     open_.erase(found);
   }
-  const auto count = by_address_.find(address);
-  if (count != by_address_.end() && --count->second == 0) by_address_.erase(count);
+  unproven_.erase(id);
+  uncount(client);
   if (open_.empty()) emptied_.notify_all();
 }
 

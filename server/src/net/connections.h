@@ -1,5 +1,8 @@
-// The registry of open connections. It counts them, in total and for each address, and can end each
-// of them. Any thread.
+// The registry of the open connections of one origin. It counts them, in total and for each client,
+// and can end each of them. Any thread.
+//
+// If all places are taken, a new connection displaces the oldest one whose peer has shown no
+// credential yet. So whoever holds many connections open keeps nobody with a credential out.
 #pragma once
 
 #include <condition_variable>
@@ -8,12 +11,14 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "base/instant.h"
+#include "base/result.h"
 #include "telemetry/metrics.h"
 
 namespace hyperflock::net {
@@ -24,7 +29,9 @@ class Closable {
   virtual ~Closable() = default;
   // Ends the connection: a WebSocket with this close code, HTTP after the current answer.
   virtual void shut(int code) = 0;
-  // Called about once a second. Ends the connection if its peer takes no more data.
+  // Ends the connection without regard to its peer, because a new one needs its place.
+  virtual void displace() = 0;
+  // Called about once a second. Ends the connection if its peer moves too few bytes.
   virtual void check_progress(Instant now) = 0;
 };
 
@@ -41,25 +48,34 @@ class ConnectionSlot {
   // Sets the object that serves the connection now (HTTP first, perhaps a WebSocket later). The
   // slot keeps it alive.
   void attach(const std::shared_ptr<Closable>& connection);
-  const std::string& address() const { return address_; }
+  // Counts the connection for this client (see client_network()) and no longer for the one before.
+  // Error: `too_many_connections`; the connection then counts for nobody.
+  Status claim(const std::string& client);
+  void unclaim();
+  // The peer has shown a credential that is valid: no other connection displaces this one.
+  void prove();
 
  private:
   friend class Connections;
-  ConnectionSlot(Connections* owner, std::uint64_t id, std::string address)
-      : owner_(owner), id_(id), address_(std::move(address)) {}
+  ConnectionSlot(Connections* owner, std::uint64_t id, std::string client)
+      : owner_(owner), id_(id), client_(std::move(client)) {}
 
   Connections* owner_ = nullptr;
   std::uint64_t id_ = 0;
-  std::string address_;
+  std::string client_;  // empty: it counts for nobody
 };
 
 class Connections {
  public:
-  Connections(std::size_t per_address, std::size_t total, telemetry::Metrics& metrics)
-      : per_address_(per_address), total_(total), metrics_(metrics) {}
+  Connections(std::size_t per_client, std::size_t total, telemetry::Metrics& metrics)
+      : per_client_(per_client), total_(total), metrics_(metrics) {}
 
-  // Returns nullopt if the address or the server has as many connections as allowed.
-  std::optional<ConnectionSlot> admit(const std::string& address);
+  // More connections than `total` may be open for a moment, while displaced ones end.
+  static constexpr std::size_t kDisplacedAtOnce = 64;
+
+  // Takes a place for a connection of `client`; an empty one is named later (claim()). Errors:
+  // `too_many_connections` (of this client), `full`.
+  Result<ConnectionSlot> admit(const std::string& client);
 
   // Ends all connections with this code, and from now on every new one.
   void shut_all(int code);
@@ -77,9 +93,16 @@ class Connections {
   friend class ConnectionSlot;
   std::vector<std::shared_ptr<Closable>> alive() const;
   void attach(std::uint64_t id, const std::shared_ptr<Closable>& connection);
-  void release(std::uint64_t id, const std::string& address);
+  Status claim(const std::string& before, const std::string& client);
+  void prove(std::uint64_t id);
+  void release(std::uint64_t id, const std::string& client);
 
-  const std::size_t per_address_;
+  // REQUIRES: mutex_ is held.
+  Status count(const std::string& client);
+  void uncount(const std::string& client);
+  std::shared_ptr<Closable> oldest_unproven();
+
+  const std::size_t per_client_;
   const std::size_t total_;
   telemetry::Metrics& metrics_;
   mutable std::mutex mutex_;
@@ -87,7 +110,8 @@ class Connections {
   std::uint64_t last_id_ = 0;
   std::optional<int> shut_code_;
   std::unordered_map<std::uint64_t, std::shared_ptr<Closable>> open_;  // null: not attached yet
-  std::unordered_map<std::string, std::size_t> by_address_;
+  std::set<std::uint64_t> unproven_;                                   // the oldest first
+  std::unordered_map<std::string, std::size_t> by_client_;
 };
 
 }  // namespace hyperflock::net

@@ -8,6 +8,7 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/http/buffer_body.hpp>
@@ -20,8 +21,11 @@
 #include <fstream>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "http/core/changes.h"
+#include "net/proxy/forwarded.h"
+#include "net/proxy/proxy_header.h"
 #include "net/stream.h"
 #include "telemetry/log.h"
 
@@ -45,6 +49,34 @@ constexpr auto kUse = asio::as_tuple(asio::use_awaitable_t<hub::Strand>());
 // reads up to this many bytes, for up to this long, before it closes.
 constexpr std::size_t kLingerBytes = std::size_t{1} << 20;
 constexpr Millis kLingerMs = 2'000;
+// Pieces of files and uploads begin small and double while the peer is fast, so that many slow
+// peers cost little memory.
+constexpr std::size_t kFirstPiece = std::size_t{16} * 1024;
+constexpr Millis kFastPieceMs = 500;
+constexpr std::size_t kFirstRead = 512;  // of a request
+
+Instant now() {
+  return Instant{
+      std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now().time_since_epoch())
+          .count()};
+}
+
+// The size of the next piece of a file or an upload.
+class PieceSize {
+ public:
+  explicit PieceSize(std::size_t most) : most_(most), bytes_(std::min(kFirstPiece, most)) {}
+  std::size_t bytes() const { return bytes_; }
+  void begin() { begun_ = now(); }
+  void end() {
+    bytes_ =
+        now() - begun_ < kFastPieceMs ? std::min(most_, 2 * bytes_) : std::min(kFirstPiece, most_);
+  }
+
+ private:
+  std::size_t most_;
+  std::size_t bytes_;
+  Instant begun_{};
+};
 
 http::Method method_of(beast::http::verb verb) {
   switch (verb) {
@@ -65,10 +97,14 @@ http::Method method_of(beast::http::verb verb) {
 
 class HttpConnection final : public Closable, public std::enable_shared_from_this<HttpConnection> {
  public:
-  HttpConnection(std::unique_ptr<Stream> stream, ConnectionSlot slot, const HttpContext& context)
+  HttpConnection(std::unique_ptr<Stream> stream, ConnectionSlot slot, const IpAddress& peer,
+                 const HttpContext& context)
       : context_(context),
         stream_(std::move(stream)),
         slot_(std::move(slot)),
+        peer_{peer, stream_->tls() != nullptr},
+        local_(peer.is_loopback()),
+        by_proxy_(context.proxies != nullptr && context.proxies->contains(peer)),
         timer_(stream_->get_executor()) {}
 
   void start() {
@@ -84,6 +120,9 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
     asio::post(timer_.get_executor(), [self = shared_from_this()] {
       if (self->idle_) self->abort();
     });
+  }
+  void displace() override {
+    asio::post(timer_.get_executor(), [self = shared_from_this()] { self->abort(); });
   }
   void check_progress(Instant) override {}  // each wait here has its own time-out
 
@@ -101,16 +140,85 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
   Awaitable<void> run() {
     if (co_await handshake()) {
       bool more = true;
-      while (more) more = co_await serve_one();
+      while (more) {
+        more = co_await serve_one();
+        // Between two requests, a connection of a proxy belongs to none of its clients.
+        if (by_proxy_) slot_.unclaim();
+      }
     }
     abort();
     slot_ = ConnectionSlot();
   }
 
   Awaitable<bool> handshake() {
-    if (stream_->tls() == nullptr) co_return true;
+    std::string ahead;
+    if (by_proxy_ && !co_await proxy_header(ahead)) co_return false;
+    if (stream_->tls() == nullptr) {
+      buffer_.commit(asio::buffer_copy(buffer_.prepare(ahead.size()), asio::buffer(ahead)));
+      co_return true;
+    }
     expire_after(context_.limits.head_ms);
-    auto [error] = co_await stream_->tls()->async_handshake(asio::ssl::stream_base::server, kUse);
+    auto [error, used] = co_await stream_->tls()->async_handshake(
+        asio::ssl::stream_base::server, asio::const_buffer(ahead.data(), ahead.size()), kUse);
+    co_return !error;
+  }
+
+  // Reads the header with which a proxy may begin the connection (PROXY protocol). Bytes of
+  // anything else stay in `ahead`.
+  Awaitable<bool> proxy_header(std::string& ahead) {
+    expire_after(context_.limits.head_ms);
+    for (;;) {
+      const ProxyRead read = read_proxy_header(ahead);
+      if (read.state == ProxyRead::State::absent) co_return true;
+      if (read.state == ProxyRead::State::complete) {
+        ahead.erase(0, read.bytes);
+        co_return co_await take_client(read.header);
+      }
+      if (read.state == ProxyRead::State::bad) {
+        telemetry::log(telemetry::LogLevel::warning, "bad_proxy_header",
+                       {{"peer", peer_.address.text()}, {"reason", read.fault}});
+        const Error reason{"bad_proxy_header", read.fault};
+        co_await refuse_early(reason);
+        co_return false;
+      }
+      const std::size_t before = ahead.size();
+      ahead.resize(before + read.missing);
+      const asio::mutable_buffer room = asio::buffer(ahead) + before;
+      auto [error, bytes] = co_await stream_->next_layer().async_read_some(room, kUse);
+      if (error) co_return false;
+      ahead.resize(before + bytes);
+    }
+  }
+
+  // The whole connection belongs to the client that the proxy names.
+  Awaitable<bool> take_client(const ProxyHeader& header) {
+    local_ = false;
+    if (!header.client) co_return true;
+    named_ = true;
+    peer_ = {*header.client, peer_.secure || header.secure};
+    by_proxy_ = context_.proxies->contains(peer_.address);
+    if (by_proxy_) co_return true;
+    const Status claimed = slot_.claim(client_network(peer_.address));
+    if (claimed) co_return true;
+    const Error reason = claimed.error();
+    co_await refuse_early(reason);
+    co_return false;
+  }
+
+  // Refuses the connection before its first request. Nothing can be said before TLS has begun.
+  Awaitable<void> refuse_early(const Error& error) {
+    if (stream_->tls() == nullptr) co_await refuse(http::status_of(error.code), error);
+  }
+
+  // Waits for the first bytes of the next request. Meanwhile the connection holds little memory.
+  Awaitable<bool> first_bytes() {
+    const bool is_first = std::exchange(first_, false);
+    if (buffer_.size() != 0) co_return true;
+    if (buffer_.capacity() > kFirstRead) buffer_ = beast::flat_buffer();
+    expire_after(is_first ? context_.limits.head_ms : context_.limits.keep_alive_ms);
+    const asio::mutable_buffer room = buffer_.prepare(kFirstRead);
+    auto [error, bytes] = co_await stream_->async_read_some(room, kUse);
+    buffer_.commit(bytes);
     co_return !error;
   }
 
@@ -121,27 +229,26 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
     head.body_limit(boost::none);
     if (shutting_) co_return false;
     idle_ = true;
-    expire_after(std::exchange(first_, false) ? context_.limits.head_ms
-                                              : context_.limits.keep_alive_ms);
+    if (!co_await first_bytes()) co_return false;
+    expire_after(context_.limits.head_ms);
     auto [error, bytes] = co_await beast::http::async_read_header(*stream_, buffer_, head, kUse);
     idle_ = false;
     if (error) {
-      if (error == beast::http::error::header_limit) {
-        co_await refuse(431, "headers_too_large", "The request's headers are too large.");
-      } else if (error.category() ==
-                     beast::http::make_error_code(beast::http::error::bad_method).category() &&
-                 error != beast::http::error::end_of_stream &&
-                 error != beast::http::error::partial_message) {
-        co_await refuse(400, "bad_request",
-                        "This is not an HTTP request that the server understands.");
-      }
+      co_await refuse_head(error);
       co_return false;
     }
+    sending_ = PacedTransfer(context_.limits.pace, now());
 
     auto request = std::make_shared<http::Request>(request_of(head));
-    http::Plan plan = context_.site->plan(*request);
     const bool has_body = head.chunked() || request->content_length.value_or(0) > 0;
     const auto keep = head.keep_alive() && !shutting_ ? http::KeepAlive::yes : http::KeepAlive::no;
+    const Status known = find_client(head, *request);
+    if (!known) {
+      http::Response response = http::error_response(known.error());
+      co_return co_await finish(*request, std::move(response), keep, has_body);
+    }
+    http::Plan plan = context_.site->plan(*request);
+    if (request->token != 0 || !request->device.id.empty()) slot_.prove();
     switch (plan.kind) {
       case http::Plan::Kind::answer:
         co_return co_await finish(*request, std::move(plan.response), keep, has_body);
@@ -193,10 +300,34 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
     request.accept_encoding = field(beast::http::field::accept_encoding);
     request.if_none_match = field(beast::http::field::if_none_match);
     request.content_type = field(beast::http::field::content_type);
+    request.origin = field(beast::http::field::origin);
+    request.fetch_site = std::string(message["Sec-Fetch-Site"]);
     if (const auto length = head.content_length()) request.content_length = *length;
-    request.address = slot_.address();
-    request.secure = stream_->tls() != nullptr;
+    request.secure = peer_.secure;
     return request;
+  }
+
+  // Sets who sent the request. Behind a proxy the request counts as one of the client's
+  // connections.
+  Status find_client(const HeadParser& head, http::Request& request) {
+    const auto values = [&fields = head.get()](std::string_view name) {
+      std::vector<std::string_view> out;
+      const auto [first, last] = fields.equal_range(name);
+      for (auto field = first; field != last; ++field) out.emplace_back(field->value());
+      return out;
+    };
+    const ForwardedHeaders headers{values("X-Forwarded-For"), values("X-Forwarded-Proto")};
+    if (context_.notice != nullptr && !headers.addresses.empty() && !by_proxy_ && !named_)
+      context_.notice->note(peer_.address.text(), now());
+    request.local = local_ && headers.empty();
+    Client client = peer_;
+    if (by_proxy_) {
+      TRY(client, client_of(peer_, headers, *context_.proxies));
+      TRY(slot_.claim(client_network(client.address)));
+    }
+    request.address = client.address.text();
+    request.secure = client.secure;
+    return {};
   }
 
   // Passes the stream to a WebSocket. This object's work is then over, even if the WebSocket cannot
@@ -214,6 +345,7 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
     handed->buffer = std::move(buffer_);
     handed->request = head.release();
     handed->slot = std::move(slot_);
+    handed->address = request.address;
     context_.metrics.http_request(101);
     context_.upgrade(std::move(handed));
     co_return false;
@@ -222,13 +354,15 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
   Awaitable<bool> read_body(BodyParser& body, std::string& out) {
     out.resize(body.content_length().value_or(0));
     std::size_t filled = 0;
+    PacedTransfer receiving(context_.limits.pace, now());
     while (!body.is_done()) {
       body.get().body().data = out.data() + filled;
       body.get().body().size = out.size() - filled;
       body.get().body().more = true;
       const std::size_t room = out.size() - filled;
-      expire_after(context_.limits.transfer_ms);
+      expire_with(receiving);
       auto [error, bytes] = co_await beast::http::async_read_some(*stream_, buffer_, body, kUse);
+      receiving.moved(bytes);
       filled += room - body.get().body().size;
       if (error && error != beast::http::error::need_buffer) co_return false;
     }
@@ -251,17 +385,22 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
     };
     note(co_await on_reader<Status>(request->lane, open));
     std::string piece;
+    PieceSize size(context_.limits.piece_bytes);
+    PacedTransfer receiving(context_.limits.pace, now());
     while (!failed && !body.is_done()) {
-      piece.resize(context_.limits.piece_bytes);
+      size.begin();
+      piece.resize(size.bytes());
       body.get().body().data = piece.data();
       body.get().body().size = piece.size();
       body.get().body().more = true;
       // Collects a whole piece before it is written to the disk.
       while (!body.is_done() && body.get().body().size != 0) {
-        expire_after(context_.limits.transfer_ms);
+        expire_with(receiving);
         auto [error, bytes] = co_await beast::http::async_read_some(*stream_, buffer_, body, kUse);
+        receiving.moved(bytes);
         if (error && error != beast::http::error::need_buffer) co_return false;
       }
+      size.end();
       piece.resize(piece.size() - body.get().body().size);
       auto moved = std::make_shared<std::string>(std::move(piece));
       const auto append = [upload, moved]() -> Status { return (**upload)->append(*moved); };
@@ -322,7 +461,9 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
                          http::KeepAlive keep, bool unread) {
     if (unread) keep = http::KeepAlive::no;
     context_.metrics.http_request(response.status);
-    const std::string head = http::serialize_head(response, keep);
+    sending_ = PacedTransfer(context_.limits.pace, now());
+    const std::string head = http::serialize_head(
+        response, keep, request.secure ? http::Scheme::https : http::Scheme::http);
     const bool with_body = request.method != http::Method::head && response.status != 304;
     bool sent = false;
     if (const auto* file = std::get_if<http::FileBody>(&response.body);
@@ -337,10 +478,32 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
     co_return sent&& keep == http::KeepAlive::yes;
   }
 
-  Awaitable<void> refuse(int status, const char* code, const char* message) {
+  // Answers a head that cannot be read. The peer may also have ended the connection.
+  Awaitable<void> refuse_head(ErrorCode error) {
+    const bool is_wrong =
+        error.category() ==
+            beast::http::make_error_code(beast::http::error::bad_method).category() &&
+        error != beast::http::error::end_of_stream && error != beast::http::error::partial_message;
+    if (!is_wrong) co_return;
+    Error reason{"bad_request", "This is not an HTTP request that the server understands."};
+    const auto rest = buffer_.cdata();
+    const ProxyRead proxy = read_proxy_header({static_cast<const char*>(rest.data()), rest.size()});
+    if (error == beast::http::error::header_limit) {
+      reason = {"headers_too_large", "The request's headers are too large."};
+    } else if (rest.size() != 0 && proxy.state != ProxyRead::State::absent) {
+      reason = {"bad_proxy_header",
+                "A PROXY header came from an address that is not a trusted proxy of the server "
+                "(--trusted-proxy)."};
+    }
+    co_await refuse(http::status_of(reason.code), reason);
+  }
+
+  Awaitable<void> refuse(int status, const Error& error) {
     context_.metrics.http_request(status);
-    const http::Response response = http::error_response(status, Error{code, message});
-    const std::string head = http::serialize_head(response, http::KeepAlive::no);
+    sending_ = PacedTransfer(context_.limits.pace, now());
+    const http::Response response = http::error_response(status, error);
+    const std::string head = http::serialize_head(
+        response, http::KeepAlive::no, peer_.secure ? http::Scheme::https : http::Scheme::http);
     if (co_await write_text(head, text_of(response))) co_await linger();
   }
 
@@ -351,18 +514,29 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
     return {};
   }
 
+  // Sends the head with the beginning of the body, which is one packet for a small body, and then
+  // the rest.
   Awaitable<bool> write_text(std::string_view head, std::string_view body = {}) {
-    // Each piece has its own time limit, so that a slow line does not fail.
-    std::size_t from = 0;
-    do {
-      const std::string_view piece = body.substr(from, context_.limits.piece_bytes);
-      const std::array<asio::const_buffer, 2> buffers{
-          asio::buffer(from == 0 ? head : std::string_view()), asio::buffer(piece)};
-      expire_after(context_.limits.transfer_ms);
-      auto [error, bytes] = co_await asio::async_write(*stream_, buffers, kUse);
+    const std::string_view beginning = body.substr(0, kFirstPiece);
+    const std::array<asio::const_buffer, 2> buffers{asio::buffer(head), asio::buffer(beginning)};
+    expire_with(sending_);
+    auto [error, bytes] = co_await asio::async_write(*stream_, buffers, kUse);
+    if (error) co_return false;
+    sending_.moved(bytes);
+    co_return co_await write_rest(body.substr(beginning.size()));
+  }
+
+  // Each write takes what the line takes at the moment, so a slow line shows progress.
+  Awaitable<bool> write_rest(std::string_view rest) {
+    while (!rest.empty()) {
+      const std::string_view piece = rest.substr(0, context_.limits.piece_bytes);
+      expire_with(sending_);
+      auto [error, bytes] =
+          co_await stream_->async_write_some(asio::const_buffer(piece.data(), piece.size()), kUse);
       if (error) co_return false;
-      from += piece.size();
-    } while (from < body.size());
+      sending_.moved(bytes);
+      rest.remove_prefix(bytes);
+    }
     co_return true;
   }
 
@@ -374,22 +548,28 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
     return lane;
   }
 
+  // The file is open only while a piece is read. So answers to slow peers hold no descriptors.
   Awaitable<bool> write_file(const http::FileBody& file, const hub::Lane& lane) {
-    auto in = std::make_shared<std::ifstream>(file.path, std::ios::binary);
-    std::uint64_t left = file.bytes;
-    while (left != 0) {
+    PieceSize size(context_.limits.piece_bytes);
+    std::uint64_t sent = 0;
+    while (sent < file.bytes) {
+      size.begin();
       const std::size_t wanted =
-          static_cast<std::size_t>(std::min<std::uint64_t>(left, context_.limits.piece_bytes));
-      const auto read = [in, wanted]() -> Result<std::string> {
+          static_cast<std::size_t>(std::min<std::uint64_t>(file.bytes - sent, size.bytes()));
+      const auto read = [path = file.path, sent, wanted]() -> Result<std::string> {
+        std::ifstream in(path, std::ios::binary);
         std::string bytes(wanted, '\0');
-        if (!in->read(bytes.data(), static_cast<std::streamsize>(wanted)))
+        in.seekg(static_cast<std::streamoff>(sent));
+        if (!in.read(bytes.data(), static_cast<std::streamsize>(wanted)))
           return Error{"internal", "A file ended early."};
         return bytes;
       };
       const Result<std::string> piece = co_await on_reader<Result<std::string>>(lane, read);
-      // The file is shorter than announced, so the transfer is broken off, which the peer notices.
-      if (!piece || !co_await write_text({}, *piece)) co_return false;
-      left -= wanted;
+      // The file is shorter than announced, or was deleted. So the transfer is broken off, which
+      // the peer notices.
+      if (!piece || !co_await write_rest(*piece)) co_return false;
+      sent += piece->size();
+      size.end();
     }
     co_return true;
   }
@@ -406,6 +586,11 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
       if (error) co_return;
       taken += bytes;
     }
+  }
+
+  // Limits the next piece of a transfer.
+  void expire_with(const PacedTransfer& transfer) {
+    expire_after(std::min(context_.limits.transfer_ms, transfer.left_ms(now())));
   }
 
   // Sets the connection's only timer. When it expires, the awaited operation ends with an error.
@@ -429,6 +614,11 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
   const HttpContext& context_;
   std::unique_ptr<Stream> stream_;
   ConnectionSlot slot_;
+  Client peer_;         // the client, or the last proxy before the server
+  bool local_;          // the socket's other end is on this machine, and no proxy's header came
+  bool by_proxy_;       // peer_ is a trusted proxy
+  bool named_ = false;  // a PROXY header named the client
+  PacedTransfer sending_{{}, {}};
   hub::Timer timer_;
   beast::flat_buffer buffer_;
   bool first_ = true;
@@ -439,8 +629,8 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
 }  // namespace
 
 void start_http_connection(std::unique_ptr<Stream> stream, ConnectionSlot slot,
-                           const HttpContext& context) {
-  std::make_shared<HttpConnection>(std::move(stream), std::move(slot), context)->start();
+                           const IpAddress& peer, const HttpContext& context) {
+  std::make_shared<HttpConnection>(std::move(stream), std::move(slot), peer, context)->start();
 }
 
 }  // namespace hyperflock::net

@@ -7,8 +7,12 @@
 #include <memory>
 
 #include "base/instant.h"
+#include "base/ip.h"
 #include "http/core/site.h"
 #include "hub/reader_pool.h"
+#include "net/forwarded_notice.h"
+#include "net/pace.h"
+#include "net/proxy/trusted_proxies.h"
 #include "telemetry/metrics.h"
 
 namespace hyperflock::net {
@@ -18,10 +22,10 @@ struct Upgrade;
 class ConnectionSlot;
 
 struct HttpLimits {
-  Millis head_ms =
-      10'000;  // for a new connection, from waiting for the first byte to the end of the head
+  Millis head_ms = 10'000;        // for TLS; for a proxy's header; for the head of a request
   Millis keep_alive_ms = 60'000;  // between two requests
-  Millis transfer_ms = 30'000;    // for each piece of a body in either direction
+  Millis transfer_ms = 30'000;    // without a byte of a body, in either direction
+  Pace pace{};                    // of a body, in either direction
   Millis reply_ms = 60'000;       // for the site's answer
   std::uint32_t head_bytes = 16 * 1024;
   std::size_t piece_bytes = std::size_t{256} << 10;
@@ -35,9 +39,12 @@ struct HttpContext {
   HttpLimits limits;
   // Takes over a connection that asked for a WebSocket.
   std::function<void(std::shared_ptr<Upgrade>)> upgrade;
+  const TrustedProxies* proxies = nullptr;  // null: none
+  ForwardedNotice* notice = nullptr;        // null: nobody is told
 };
 
+// `peer` is the address of the socket's other end.
 void start_http_connection(std::unique_ptr<Stream> stream, ConnectionSlot slot,
-                           const HttpContext& context);
+                           const IpAddress& peer, const HttpContext& context);
 
 }  // namespace hyperflock::net

@@ -3,9 +3,12 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
 #include <chrono>
-#include <string_view>
+#include <string>
 #include <utility>
+#include <variant>
 
+#include "base/ip.h"
+#include "http/core/message.h"
 #include "net/stream.h"
 #include "telemetry/log.h"
 
@@ -16,14 +19,11 @@ namespace asio = boost::asio;
 using asio::ip::tcp;
 using Acceptor = asio::basic_socket_acceptor<tcp, hub::Strand>;
 
-// The answer to a connection over the limit. It is written without reading the request, so that
-// such a connection costs little.
-constexpr std::string_view kFull =
-    "HTTP/1.1 503 Service Unavailable\r\nContent-Type: application/json\r\nContent-Length: 88\r\n"
-    "Retry-After: 5\r\nConnection: close\r\n\r\n"
-    R"({"error":{"code":"full","message":"Too many connections are open; try again shortly."}})"
-    "\n";
-static_assert(kFull.substr(kFull.find("\r\n\r\n") + 4).size() == 88);
+IpAddress address_of(const asio::ip::address& address) {
+  return (address.is_v4() ? IpAddress(address.to_v4().to_bytes())
+                          : IpAddress(address.to_v6().to_bytes()))
+      .unmapped();
+}
 
 class TcpListener final : public Listener {
  public:
@@ -88,15 +88,25 @@ class TcpListener final : public Listener {
     const tcp::endpoint peer = socket.remote_endpoint(error);
     if (error) return;  // the connection has ended already
     socket.set_option(tcp::no_delay(true), error);
-    auto slot = connections_.admit(peer.address().to_string());
-    if (!slot) {
-      socket.non_blocking(true, error);
-      if (tls_ == nullptr) socket.write_some(asio::buffer(kFull), error);
-      return;
-    }
+    const IpAddress address = address_of(peer.address());
+    // A connection of a trusted proxy counts for the clients behind it.
+    const bool by_proxy = context_.proxies != nullptr && context_.proxies->contains(address);
+    auto slot = connections_.admit(by_proxy ? std::string() : client_network(address));
+    if (!slot) return refuse(socket, slot.error());
     TlsContext tls = tls_ == nullptr ? nullptr : tls_->context();
     start_http_connection(std::make_unique<Stream>(std::move(socket), std::move(tls)),
-                          std::move(*slot), context_);
+                          std::move(*slot), address, context_);
+  }
+
+  // Answers a connection over a limit. The request is not read, so that it costs little.
+  void refuse(Socket& socket, const Error& reason) {
+    if (tls_ != nullptr) return;
+    const http::Response response = http::error_response(reason);
+    const std::string answer =
+        http::serialize_head(response, http::KeepAlive::no) + std::get<std::string>(response.body);
+    ErrorCode ignored;
+    socket.non_blocking(true, ignored);
+    socket.write_some(asio::buffer(answer), ignored);
   }
 
   asio::io_context& io_;

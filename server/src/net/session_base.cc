@@ -34,9 +34,14 @@ void SessionBase::on_text(std::string_view text) {
 
 void SessionBase::on_bad_frame(const char* code) {
   const std::string_view name = code;
-  send_error(Error{code, name == "malformed"
-                             ? "Send text frames; a binary one has no meaning here."
-                             : "A frame may have at most 1 MiB; split what you send."});
+  const char* message = "Send text frames; a binary one has no meaning here.";
+  if (name == "message_too_slow") {
+    message = "A message takes too long to arrive; send it in one piece.";
+  } else if (name == "frame_too_large") {
+    message = greeted_ ? "A frame may have at most 1 MiB; split what you send."
+                       : "Before hello is accepted, a frame may have at most 4 KiB.";
+  }
+  send_error(Error{code, message});
 }
 
 void SessionBase::first_message(protocol::ClientMessage message) {

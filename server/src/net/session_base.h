@@ -25,7 +25,7 @@ class SessionBase : public ChannelUser {
 
  protected:
   // on_hello() judges a hello whose version and role are right. Messages are passed to on_message()
-  // only after a hello was accepted.
+  // only after a hello was accepted. on_hello() calls the channel's trust() before it accepts one.
   enum class Verdict { accepted, refused };
   virtual protocol::Role role() const = 0;
   virtual Verdict on_hello(protocol::Hello hello) = 0;

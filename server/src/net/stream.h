@@ -16,6 +16,7 @@
 #include <boost/beast/http/message.hpp>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "hub/executor.h"
@@ -98,6 +99,7 @@ struct Upgrade {
   boost::beast::flat_buffer buffer;  // bytes after the request
   boost::beast::http::request<boost::beast::http::empty_body> request;
   ConnectionSlot slot;
+  std::string address;  // of the client
 };
 
 }  // namespace hyperflock::net

@@ -32,6 +32,7 @@ class WorkerSession final : public SessionBase {
       refuse("full", "The server has as many workers as it may have; try again later.");
       return Verdict::refused;
     }
+    peer->trust();
     session_ = context_.hub.next_session();
     context_.hub.open(
         dispatch::SessionOpened{*session_, device->id, device->project,

@@ -1,5 +1,6 @@
 #include "net/ws_channel.h"
 
+#include <algorithm>
 #include <atomic>
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/post.hpp>
@@ -19,7 +20,9 @@ using std::chrono::milliseconds;
 
 constexpr int kFrameTooLarge = 1009;
 constexpr int kSlowPeer = 4002;
+constexpr int kTryLater = 1013;
 constexpr std::size_t kReadBytes = std::size_t{16} * 1024;
+constexpr std::size_t kGreetingRead = 1'024;
 // The size of the kernel's send buffer for one peer. Control messages need little, and a slow peer
 // must not cost megabytes.
 constexpr int kKernelSendBytes = 128 * 1024;
@@ -37,7 +40,7 @@ class Channel final : public WsChannel, public std::enable_shared_from_this<Chan
       : limits_(limits),
         metrics_(metrics),
         user_(std::move(user)),
-        address_(upgrade->slot.address()),
+        address_(upgrade->address),
         upgrade_(std::move(upgrade)),
         ws_(*upgrade_->stream),
         timer_(ws_.get_executor()) {}
@@ -102,9 +105,14 @@ class Channel final : public WsChannel, public std::enable_shared_from_this<Chan
 
   void shut(int code) override { close(code, code == 1012 ? "The server restarts." : ""); }
 
+  void displace() override { close(kTryLater, "The server is full."); }
+
   void check_progress(Instant now) override {
     const Millis since = write_started_;
     if (since != 0 && now.ms - since > limits_.stuck_ms) close_slow_peer();
+    const Millis begun = message_started_;
+    if (begun != 0 && now.ms - begun > limits_.pace.limit_ms(message_bytes_))
+      asio::post(ws_.get_executor(), [self = shared_from_this()] { self->refuse_slow_message(); });
   }
 
   std::size_t queued_bytes() const override { return queued_; }
@@ -126,16 +134,27 @@ class Channel final : public WsChannel, public std::enable_shared_from_this<Chan
     });
   }
 
+  void trust() override {
+    trusted_ = true;
+    upgrade_->slot.prove();
+  }
+
   void on_drained(std::function<void()> action) override { drained_ = std::move(action); }
 
  private:
   void maybe_read() {
     if (reading_ || closing_ || finished_) return;
-    if (unanswered_ >= limits_.unanswered_frames || queued_ > limits_.queue_bytes / 2) return;
+    if (unanswered_ >= limits_.unanswered_frames || queued_ > limits_.queue_bytes / 2) {
+      message_started_ = 0;  // the server does not read, so this time is not the peer's
+      return;
+    }
+    if (buffer_.size() != 0 && message_started_ == 0) message_started_ = steady_ms();
     reading_ = true;
-    ws_.async_read_some(
-        buffer_, kReadBytes,
-        [self = shared_from_this()](ErrorCode error, std::size_t) { self->on_read(error); });
+    const std::size_t room =
+        trusted_ ? kReadBytes : std::min(kGreetingRead, message_limit() + 1 - buffer_.size());
+    ws_.async_read_some(buffer_, room, [self = shared_from_this()](ErrorCode error, std::size_t) {
+      self->on_read(error);
+    });
   }
 
   void on_read(ErrorCode error) {
@@ -146,12 +165,16 @@ class Channel final : public WsChannel, public std::enable_shared_from_this<Chan
     }
     if (finished_) return;  // a write failed after this frame had arrived
     if (closing_) return;   // the closing handshake reads from now on
-    if (buffer_.size() > limits_.frame_bytes) {
+    message_bytes_ = buffer_.size();
+    if (buffer_.size() > message_limit()) {
       user_->on_bad_frame("frame_too_large");
       start_closing(kFrameTooLarge, "A frame is larger than the server takes.");
       return;
     }
-    if (ws_.is_message_done()) {
+    if (!ws_.is_message_done()) {
+      if (message_started_ == 0) message_started_ = steady_ms();
+    } else {
+      message_started_ = 0;
       if (ws_.got_text()) {
         ++unanswered_;
         const auto bytes = buffer_.cdata();
@@ -164,6 +187,17 @@ class Channel final : public WsChannel, public std::enable_shared_from_this<Chan
       if (buffer_.capacity() > 4 * kReadBytes) buffer_.shrink_to_fit();
     }
     maybe_read();
+  }
+
+  std::size_t message_limit() const {
+    return trusted_ ? limits_.frame_bytes : std::min(limits_.frame_bytes, limits_.greeting_bytes);
+  }
+
+  void refuse_slow_message() {
+    if (message_started_ == 0 || closing_ || finished_) return;
+    message_started_ = 0;
+    user_->on_bad_frame("message_too_slow");
+    start_closing(kSlowPeer, "A message arrives too slowly.");
   }
 
   void enqueue(std::string frame) {
@@ -272,6 +306,7 @@ class Channel final : public WsChannel, public std::enable_shared_from_this<Chan
   std::function<void()> drained_;
   websocket::close_reason reason_;
   bool accepted_ = false;  // the upgrade is answered; nothing may be written before
+  bool trusted_ = false;
   bool reading_ = false;
   bool writing_ = false;
   bool closing_ = false;   // this side closes; nothing more is read or queued
@@ -281,6 +316,8 @@ class Channel final : public WsChannel, public std::enable_shared_from_this<Chan
   std::atomic<std::size_t> queued_{0};
   std::atomic<std::size_t> unanswered_{0};
   std::atomic<Millis> write_started_{0};
+  std::atomic<Millis> message_started_{0};  // 0: no message is half received
+  std::atomic<std::size_t> message_bytes_{0};
   std::atomic<bool> slow_{false};
 };
 

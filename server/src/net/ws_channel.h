@@ -15,6 +15,7 @@
 #include "base/instant.h"
 #include "hub/peer.h"
 #include "net/connections.h"
+#include "net/pace.h"
 #include "telemetry/metrics.h"
 
 namespace hyperflock::net {
@@ -24,9 +25,11 @@ struct Upgrade;
 struct ChannelLimits {
   std::size_t queue_bytes = std::size_t{4} << 20;  // of the outgoing queue
   std::size_t frame_bytes = std::size_t{1} << 20;  // incoming (R1)
+  std::size_t greeting_bytes = 4'096;              // incoming, before trust()
   std::size_t unanswered_frames = 32;              // frames that may wait for a credit
   Millis idle_ms = 60'000;                         // of silence; pings are sent at half of it
   Millis stuck_ms = 20'000;                        // of a write without progress
+  Pace pace{};                                     // of an incoming message
   Millis close_ms = 3'000;                         // for the closing handshake
 };
 
@@ -39,8 +42,8 @@ class ChannelUser {
   virtual void on_open(const std::shared_ptr<WsChannel>& channel) = 0;
   // Receives a text frame. The user calls credit() when it has handled the frame.
   virtual void on_text(std::string_view text) = 0;
-  // Receives a frame that breaks R1: `frame_too_large` (the channel closes with 1009), or
-  // `malformed` for a binary frame.
+  // Receives a frame that breaks R1: `frame_too_large` (the channel closes with 1009), `malformed`
+  // for a binary frame, or `message_too_slow` (the channel closes with 4002).
   virtual void on_bad_frame(const char* code) = 0;
   // The ways in which a channel ends. clean: the peer closed with 1000. on_closed() comes
   // last.
@@ -55,6 +58,9 @@ class WsChannel : public hub::Peer, public Closable {
                                           const ChannelLimits& limits, telemetry::Metrics& metrics,
                                           std::shared_ptr<ChannelUser> user);
 
+  // The peer has shown who it is: from now on messages may have `frame_bytes`, and no other
+  // connection displaces this one. On the strand.
+  virtual void trust() = 0;
   // Runs `action` on the strand after `delay`, unless after() is called again or the channel closes
   // before that.
   virtual void after(Millis delay, std::function<void()> action) = 0;
@@ -64,7 +70,7 @@ class WsChannel : public hub::Peer, public Closable {
   virtual std::size_t queued_bytes() const = 0;
   // Sets a function that the strand calls each time the outgoing queue becomes empty.
   virtual void on_drained(std::function<void()> action) = 0;
-  virtual const std::string& address() const = 0;
+  virtual const std::string& address() const = 0;  // of the client
 };
 
 }  // namespace hyperflock::net

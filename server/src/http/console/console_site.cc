@@ -5,6 +5,7 @@
 
 #include "http/console/console_rest.h"
 #include "http/core/routed_site.h"
+#include "http/core/same_origin.h"
 
 namespace hyperflock::http {
 namespace {
@@ -67,8 +68,10 @@ bool is_counted(const Route& route) {
 
 // The page and its scripts contain no secret, so they can be read without a token.
 Status admit(const SiteContext& context, const Route& route, Request& request) {
+  // With a name for the address, a page in a browser on this machine could read the metrics.
+  const bool is_local = context.open_metrics && request.local && names_loopback(request.host);
   const bool is_open =
-      route.access == Access::open || (route.access == Access::metrics && context.open_metrics);
+      route.access == Access::open || (route.access == Access::metrics && is_local);
   if (is_open) return {};
   Status known = identify(context, request);
   if (known && route.access == Access::admin && !is_admin(request))

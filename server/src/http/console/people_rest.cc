@@ -6,6 +6,7 @@
 #include "auth/tokens.h"
 #include "http/console/console_rest.h"
 #include "http/console/identity_bodies.h"
+#include "http/core/same_origin.h"
 #include "names/names.h"
 #include "protocol/json/json_writer.h"
 #include "telemetry/log.h"
@@ -254,6 +255,7 @@ Status create_person(const SiteContext& context, const Request& request, const R
 
 // Registers a person. Their token gives no rights until an administrator agrees.
 Status register_person(const SiteContext& context, const Request& request, const Reply& reply) {
+  TRY(check_json(request));
   TRY(const auto query, parse_register_query(request.body));
   if (!context.open_registration) {
     return Error{"registration_closed",

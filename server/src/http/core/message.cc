@@ -57,6 +57,11 @@ constexpr std::array kStatuses{
     CodeStatus{"unknown_attempt", 404},
     CodeStatus{"rate_limited", 429},
     CodeStatus{"too_many_requests", 429},
+    CodeStatus{"too_many_connections", 429},
+    CodeStatus{"bad_forwarded", 400},
+    CodeStatus{"bad_proxy_header", 400},
+    CodeStatus{"cross_origin", 403},
+    CodeStatus{"not_json", 415},
     CodeStatus{"headers_too_large", 431},
     CodeStatus{"internal", 500},
     CodeStatus{"artifact_no_room", 507},
@@ -107,6 +112,8 @@ std::string_view reason_of(int status) {
       return "Length Required";
     case 413:
       return "Content Too Large";
+    case 415:
+      return "Unsupported Media Type";
     case 422:
       return "Unprocessable Content";
     case 426:
@@ -260,7 +267,7 @@ std::string http_date(std::int64_t unix_seconds) {
   return text.data();
 }
 
-std::string serialize_head(const Response& response, KeepAlive keep_alive) {
+std::string serialize_head(const Response& response, KeepAlive keep_alive, Scheme scheme) {
   std::string head;
   head.reserve(1024);
   const auto header = [&head](std::string_view name, std::string_view value) {
@@ -287,6 +294,7 @@ std::string serialize_head(const Response& response, KeepAlive keep_alive) {
                                         : std::string_view(response.content_security_policy));
   header("X-Content-Type-Options", "nosniff");
   header("Referrer-Policy", "no-referrer");
+  if (scheme == Scheme::https) header("Strict-Transport-Security", "max-age=31536000");
   header("Permissions-Policy",
          "screen-wake-lock=(self), camera=(), microphone=(), geolocation=(), payment=(), usb=()");
   header("Connection", keep_alive == KeepAlive::yes ? "keep-alive" : "close");

@@ -30,9 +30,12 @@ struct Request {
   std::string accept_encoding;
   std::string if_none_match;
   std::string content_type;
+  std::string origin;      // of the page that sent it; empty if no browser did
+  std::string fetch_site;  // how the browser relates that page to this server (Sec-Fetch-Site)
   std::optional<std::uint64_t> content_length;
-  std::string address;  // of the peer, without its port
-  bool secure = false;  // whether it came over TLS
+  std::string address;  // of the client, without its port
+  bool secure = false;  // whether the client uses TLS
+  bool local = false;   // from a program on this machine, and through no proxy that says so
   std::string body;
 
   // The index of the route. Site::plan sets it for Site::handle.
@@ -120,8 +123,12 @@ enum class KeepAlive { no, yes };
 // Returns a time in the form of headers (RFC 9110, 5.6.7), such as "Sun, 06 Nov 1994 08:49:37 GMT".
 std::string http_date(std::int64_t unix_seconds);
 
+enum class Scheme { http, https };
+
 // Returns the status line and the headers, with the security headers of every answer. A client can
-// compare its clock with the Date header.
-std::string serialize_head(const Response& response, KeepAlive keep_alive);
+// compare its clock with the Date header. With https, browsers use only https for this host from
+// now on (RFC 6797).
+std::string serialize_head(const Response& response, KeepAlive keep_alive,
+                           Scheme scheme = Scheme::http);
 
 }  // namespace hyperflock::http

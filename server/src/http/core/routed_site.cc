@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "base/ip.h"
-
 #include "http/core/admission.h"
+#include "http/core/same_origin.h"
 
 namespace hyperflock::http {
 namespace {
@@ -56,6 +56,11 @@ Plan RoutedSite::plan(Request& request) {
   request.route = match.route;
   request.captures = match.captures;
   if (route.handle == nullptr && route.upload == nullptr) return Plan{Plan::Kind::websocket, {}, 0};
+  // Without a credential, any page could make its visitor's browser send such a request.
+  if (route.access == Access::open && route.method == Method::post) {
+    if (const Status own = check_same_origin(request, context_.own_origin); !own)
+      return ready(error_response(own.error()));
+  }
   const Status admitted = parts_.admit(context_, route, request);
   if (!admitted) return ready(error_response(admitted.error()));
   request.lane = lane_of(request, &route);

@@ -44,11 +44,12 @@ struct SiteContext {
   std::vector<protocol::Runtime> runtimes;  // those that browsers get, the newest first
   std::string server_version;
   std::string join_origin;  // the compute origin for volunteers, without a slash at the end
+  std::string own_origin;   // of this site, as browsers see it; empty: only its Host is known
   std::uint64_t max_blob_bytes = std::uint64_t{512} << 20;
   std::uint64_t max_checkpoint_bytes = std::uint64_t{64} << 20;
   std::uint64_t max_artifact_bytes = std::uint64_t{64} << 20;
   const webhook::AddressRules* webhooks = nullptr;  // null: no study may have a webhook
-  bool open_metrics = false;                        // /metrics without a token
+  bool open_metrics = false;                        // on this machine /metrics needs no token
   bool open_registration = true;                    // whether anybody may register as a researcher
 };
 

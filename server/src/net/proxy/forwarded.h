@@ -26,9 +26,10 @@ struct Client {
 };
 
 // `peer` is who sent the request, and whether it came over TLS. From a peer that is not trusted the
-// headers say nothing. Otherwise the client is the last address in them that is not a trusted proxy;
-// what stands before it was sent by the client, and is not read. If all are trusted, the first one
-// is the client. Error: `bad_forwarded`, if a part that counts is no address or no protocol.
+// headers say nothing. Otherwise the client is the last address in them that is not a trusted
+// proxy; what stands before it was sent by the client, and is not read. If all are trusted, the
+// first one is the client. Error: `bad_forwarded`, if a part that counts is no address or no
+// protocol.
 Result<Client> client_of(const Client& peer, const ForwardedHeaders& headers,
                          const TrustedProxies& proxies);
 

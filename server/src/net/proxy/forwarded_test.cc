@@ -62,8 +62,8 @@ TEST(Forwarded, EntriesMayHaveAPort) {
 TEST(Forwarded, APartThatCountsMustBeAnAddress) {
   for (const char* bad :
        {"", " ", "unknown", "_hidden", "198.51.100.7,", "198.51.100.7:", "198.51.100.7:x",
-        "198.51.100.7:123456", "[198.51.100.7]", "[2001:db8::1", "[2001:db8::1]5000", "2001:db8::1::",
-        "nonsense, 10.0.0.2", "fe80::1%eth0"})
+        "198.51.100.7:123456", "[198.51.100.7]", "[2001:db8::1", "[2001:db8::1]5000",
+        "2001:db8::1::", "nonsense, 10.0.0.2", "fe80::1%eth0"})
     EXPECT_EQ(behind_proxy({bad}), "bad_forwarded") << bad;
   std::string many = "198.51.100.7";
   for (int i = 0; i < 40; ++i) many += ", 10.0.0.2";

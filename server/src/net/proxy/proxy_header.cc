@@ -93,8 +93,8 @@ ProxyRead read_proxy_header(std::string_view bytes) {
   const auto secure = read_extensions(body.substr(addresses));
   if (!secure) return bad("The extensions of the PROXY header have wrong lengths.");
   read.header.secure = *secure;
-  read.header.client = family == kTcp4 ? address_of<IpAddress::V4Bytes>(body)
-                                       : address_of<IpAddress::V6Bytes>(body);
+  read.header.client =
+      family == kTcp4 ? address_of<IpAddress::V4Bytes>(body) : address_of<IpAddress::V6Bytes>(body);
   return read;
 }
 

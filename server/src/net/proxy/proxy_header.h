@@ -1,6 +1,6 @@
-// Reads the PROXY protocol's header, version 2, with which a proxy begins a connection and names the
-// client (haproxy.org/download/2.8/doc/proxy-protocol.txt). The text of version 1 is refused. Pure;
-// any thread.
+// Reads the PROXY protocol's header, version 2, with which a proxy begins a connection and names
+// the client (haproxy.org/download/2.8/doc/proxy-protocol.txt). The text of version 1 is refused.
+// Pure; any thread.
 //
 //   std::string bytes;
 //   for (;;) {

@@ -40,7 +40,8 @@ TEST(ProxyHeader, NamesAClientOfEitherFamily) {
     EXPECT_EQ(client_text(read), client);
     EXPECT_FALSE(read.header.secure);
   }
-  const std::string mapped = std::string(10, '\0') + "\xff\xff\xc0\x00\x02\x09"s + std::string(20, 1);
+  const std::string mapped =
+      std::string(10, '\0') + "\xff\xff\xc0\x00\x02\x09"s + std::string(20, 1);
   EXPECT_EQ(client_text(read_proxy_header(header('\x21', '\x21', mapped))), "192.0.2.9");
 }
 
@@ -70,8 +71,8 @@ TEST(ProxyHeader, AsksForExactlyWhatIsMissing) {
 }
 
 TEST(ProxyHeader, OtherProtocolsAreLeftAlone) {
-  for (const char* other : {"G", "GET / HTTP/1.1\r\n", "\x16\x03\x01", "PUT", "PRO/", "\r\nGET",
-                            "\r\n\r\nQUIT\n"})
+  for (const char* other :
+       {"G", "GET / HTTP/1.1\r\n", "\x16\x03\x01", "PUT", "PRO/", "\r\nGET", "\r\n\r\nQUIT\n"})
     EXPECT_EQ(read_proxy_header(other).state, State::absent) << other;
   const ProxyRead beginning = read_proxy_header("P");
   EXPECT_EQ(beginning.state, State::more);
@@ -80,8 +81,8 @@ TEST(ProxyHeader, OtherProtocolsAreLeftAlone) {
 
 TEST(ProxyHeader, SaysWhetherTheClientUsesTls) {
   const auto secure = [](const std::string& flags) {
-    const auto read = read_proxy_header(header(
-        '\x21', '\x11', kV4 + extension('\x05', "id") + extension('\x20', flags)));
+    const auto read = read_proxy_header(
+        header('\x21', '\x11', kV4 + extension('\x05', "id") + extension('\x20', flags)));
     EXPECT_EQ(read.state, State::complete);
     return read.header.secure;
   };
@@ -94,12 +95,12 @@ TEST(ProxyHeader, SaysWhetherTheClientUsesTls) {
 TEST(ProxyHeader, EveryWrongHeaderIsRefused) {
   const std::string tcp(kV4);
   for (const std::string& wrong : {
-           header('\x11', '\x11', tcp),         // version 1 in the binary form
-           header('\x31', '\x11', tcp),         // version 3
-           header('\x22', '\x11', tcp),         // no such command
-           header('\x21', '\x00', tcp),         // family unspecified
-           header('\x21', '\x12', tcp),         // UDP
-           header('\x21', '\x31', tcp),         // a socket of Unix
+           header('\x11', '\x11', tcp),  // version 1 in the binary form
+           header('\x31', '\x11', tcp),  // version 3
+           header('\x22', '\x11', tcp),  // no such command
+           header('\x21', '\x00', tcp),  // family unspecified
+           header('\x21', '\x12', tcp),  // UDP
+           header('\x21', '\x31', tcp),  // a socket of Unix
            header('\x21', '\x11', tcp.substr(1)),
            header('\x21', '\x21', tcp),
            header('\x21', '\x11', tcp + "\x20"),

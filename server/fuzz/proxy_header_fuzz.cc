@@ -1,0 +1,65 @@
+// Fuzzes read_proxy_header(), which reads the first bytes of a proxy's connection. The answer must
+// be the same however the bytes are cut, and must never ask for bytes beyond the header.
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string_view>
+
+#include "net/proxy/proxy_header.h"
+
+namespace {
+
+using hyperflock::net::ProxyRead;
+using State = ProxyRead::State;
+
+void require(bool holds, const char* what) {
+  if (holds) return;
+  std::fprintf(stderr, "%s\n", what);
+  std::abort();
+}
+
+void check(std::string_view bytes, const ProxyRead& read) {
+  switch (read.state) {
+    case State::absent:
+      require(!bytes.empty(), "nothing is judged as something else");
+      break;
+    case State::more:
+      require(read.missing > 0, "more bytes, but none");
+      require(bytes.size() + read.missing <= hyperflock::net::kMaxProxyHeader, "too many bytes");
+      break;
+    case State::complete:
+      require(read.bytes > 0 && read.bytes <= bytes.size(), "a header outside of the bytes");
+      break;
+    case State::bad:
+      require(*read.fault != '\0', "a fault without a sentence");
+      break;
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view all(reinterpret_cast<const char*>(data), size);
+  const ProxyRead whole = hyperflock::net::read_proxy_header(all);
+  check(all, whole);
+  // Reads as a connection does: exactly what is missing.
+  std::string_view taken;
+  for (;;) {
+    const ProxyRead read = hyperflock::net::read_proxy_header(taken);
+    check(taken, read);
+    if (read.state != State::more) {
+      require(read.state == whole.state, "the cut changes the answer");
+      require(read.header.client == whole.header.client, "the cut changes the client");
+      require(read.state != State::complete || read.bytes == taken.size(), "read too much");
+      break;
+    }
+    if (taken.size() + read.missing > size) {
+      require(
+          whole.state == State::more || whole.state == State::absent || whole.state == State::bad,
+          "more bytes are missing than were needed");
+      break;
+    }
+    taken = all.substr(0, taken.size() + read.missing);
+  }
+  return 0;
+}

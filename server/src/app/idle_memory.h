@@ -1,0 +1,46 @@
+// Gives memory back to the system after many connections have ended. The C library keeps freed
+// memory of small objects, so a flood would otherwise leave its size behind for ever.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+
+#include "base/instant.h"
+
+namespace hyperflock::app {
+
+// Decides when. Pure; one thread at a time.
+class IdleMemory {
+ public:
+  // Call it about once a second with the number of open connections. Returns whether memory should
+  // be given back now: there are kFew fewer connections than there were, and nothing has changed
+  // for kQuietMs, or it was so for kLongMs.
+  bool due(std::size_t open, Instant now) {
+    if (open != last_) changed_ = now;
+    last_ = open;
+    most_ = std::max(most_, open);
+    if (most_ - open < kFew) {
+      fewer_since_ = now;
+      return false;
+    }
+    if (now - changed_ < kQuietMs && now - fewer_since_ < kLongMs) return false;
+    most_ = open;
+    fewer_since_ = now;
+    return true;
+  }
+
+  static constexpr std::size_t kFew = 32;
+  static constexpr Millis kQuietMs = 5'000;
+  static constexpr Millis kLongMs = 20'000;
+
+ private:
+  std::size_t last_ = 0;
+  std::size_t most_ = 0;
+  Instant changed_{};
+  Instant fewer_since_{};
+};
+
+// It may take some milliseconds.
+void give_back_memory();
+
+}  // namespace hyperflock::app

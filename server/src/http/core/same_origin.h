@@ -1,0 +1,25 @@
+// Tells the requests of a server's own pages and of programs from those that a page of another
+// origin made its visitor's browser send. Pure; any thread.
+#pragma once
+
+#include <string_view>
+
+#include "base/result.h"
+#include "http/core/message.h"
+
+namespace hyperflock::http {
+
+// Browsers say where a request comes from: all current ones in Sec-Fetch-Site where they trust the
+// connection, and otherwise in Origin. Programs send neither. `own_origin` is this site's origin as
+// browsers see it, if it is known; a proxy may have changed the Host header. Error: `cross_origin`.
+Status check_same_origin(const Request& request, std::string_view own_origin);
+
+// Checks that the body's type is JSON. A page cannot send this type to another origin unless that
+// origin agrees, which this server never does. Error: `not_json`.
+Status check_json(const Request& request);
+
+// Returns whether a Host header has a numeric loopback address or `localhost`, which the DNS of
+// somebody else cannot point here.
+bool names_loopback(std::string_view host);
+
+}  // namespace hyperflock::http

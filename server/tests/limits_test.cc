@@ -1,0 +1,93 @@
+// Tests what keeps the server usable under a flood: how many connections it may have, and when it
+// gives memory back.
+#include <gtest/gtest.h>
+
+#include "app/descriptors.h"
+#include "app/idle_memory.h"
+#include "tests/test_server.h"
+
+namespace hyperflock::app {
+namespace {
+
+using net::http_raw;
+using net::http_request;
+using net::TestSocket;
+
+TEST(Descriptors, BudgetsThatFitStay) {
+  const ConnectionBudgets wanted{12'000, 1'000};
+  EXPECT_EQ(fit_budgets(1'048'576, wanted).value(), wanted);
+  EXPECT_EQ(fit_budgets(12'000 + 1'000 + 128 + 1'024, wanted).value(), wanted);
+}
+
+TEST(Descriptors, UnderALowLimitBothOriginsKeepAPart) {
+  for (const std::uint64_t limit : {256U, 1'024U, 4'096U, 12'000U}) {
+    const auto budgets = fit_budgets(limit, {12'000, 1'000});
+    ASSERT_TRUE(budgets) << limit;
+    EXPECT_GE(budgets->console, 8U);
+    EXPECT_GT(budgets->compute, budgets->console);
+    EXPECT_LT(budgets->compute + budgets->console + 64, limit);
+  }
+}
+
+TEST(Descriptors, AServerThatCouldNotWorkDoesNotStart) {
+  for (const std::uint64_t limit : {0U, 10U, 64U, 100U})
+    EXPECT_EQ(fit_budgets(limit, {12'000, 1'000}).error().code, "few_descriptors") << limit;
+  EXPECT_TRUE(fit_budgets(256, {1, 1}));
+}
+
+TEST(Descriptors, TheLimitIsRaisedAsFarAsAllowed) {
+  const std::uint64_t limit = raise_descriptor_limit();
+  EXPECT_GT(limit, 0U);
+  EXPECT_EQ(raise_descriptor_limit(), limit);
+}
+
+TEST(IdleMemory, IsGivenBackOnceAfterManyConnectionsHaveEnded) {
+  IdleMemory memory;
+  Instant at{1'000};
+  const auto seconds = [&](int count, std::size_t open) {
+    int times = 0;
+    for (int i = 0; i < count; ++i) {
+      at = at + 1'000;
+      times += memory.due(open, at) ? 1 : 0;
+    }
+    return times;
+  };
+  EXPECT_EQ(seconds(60, 400), 0);
+  EXPECT_EQ(seconds(4, 0), 0);
+  EXPECT_EQ(seconds(60, 0), 1);
+  EXPECT_EQ(seconds(60, 10), 0);
+  EXPECT_EQ(seconds(60, 0), 0);
+}
+
+TEST(IdleMemory, IsGivenBackAlsoWhileOthersComeAndGo) {
+  IdleMemory memory;
+  int times = 0;
+  memory.due(500, Instant{1'000});
+  for (int second = 2; second < 60; ++second)
+    times += memory.due(second % 2 == 0 ? 100 : 101, Instant{second * 1'000}) ? 1 : 0;
+  EXPECT_EQ(times, 1);
+}
+
+TEST(Budgets, AFullComputeOriginLeavesTheConsoleOpen) {
+  const TestServer server([](ServeConfig& config) { config.max_connections = 4; });
+  std::vector<std::unique_ptr<TestWorker>> workers;
+  for (int i = 0; i < 4; ++i)
+    workers.push_back(std::make_unique<TestWorker>(server, server.join()));
+  EXPECT_EQ(status_and_code(http_request(server.compute(), "GET", "/healthz")), "503 full");
+  EXPECT_EQ(server.rest("GET", "/api/me").status, 200);
+}
+
+TEST(Budgets, StrangersDoNotKeepAnAdministratorOut) {
+  const TestServer server([](ServeConfig& config) { config.max_console_connections = 5; });
+  std::vector<TestSocket> silent;
+  for (int i = 0; i < 50; ++i) {
+    silent.emplace_back(server.console());
+    if (i % 5 != 4) continue;
+    EXPECT_TRUE(until([&] {
+      return server.rest_as(server.secrets().admin_token, "GET", "/api/me").status == 200;
+    }));
+  }
+}
+
+}  // namespace
+}  // namespace hyperflock::app
