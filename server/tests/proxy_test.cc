@@ -1,5 +1,6 @@
 // Tests a server behind proxies: who counts as the client, what a client's flood touches, and what
-// is refused. The proxies are clients on loopback.
+// is refused. The proxies are clients on loopback. Also tests that a full origin leaves the other
+// one usable.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -231,6 +232,29 @@ TEST(Proxy, WrongProxyHeadersAreRefused) {
        {proxy_header("\xc6\x33\x64\x07"), "PROXY TCP4 198.51.100.7 127.0.0.1 1 2\r\n"s}) {
     TestSocket socket(plain.compute());
     EXPECT_EQ(status_and_code(http_raw(socket, untrusted)), "400 bad_proxy_header") << untrusted;
+  }
+}
+
+// ---- the places of both origins
+
+TEST(Budgets, AFullComputeOriginLeavesTheConsoleOpen) {
+  const TestServer server([](ServeConfig& config) { config.max_connections = 4; });
+  std::vector<std::unique_ptr<TestWorker>> workers;
+  for (int i = 0; i < 4; ++i)
+    workers.push_back(std::make_unique<TestWorker>(server, server.join()));
+  EXPECT_EQ(status_and_code(http_request(server.compute(), "GET", "/healthz")), "503 full");
+  EXPECT_EQ(server.rest("GET", "/api/me").status, 200);
+}
+
+TEST(Budgets, StrangersDoNotKeepAnAdministratorOut) {
+  const TestServer server([](ServeConfig& config) { config.max_console_connections = 5; });
+  std::vector<TestSocket> silent;
+  for (int i = 0; i < 50; ++i) {
+    silent.emplace_back(server.console());
+    if (i % 5 != 4) continue;
+    EXPECT_TRUE(until([&] {
+      return server.rest_as(server.secrets().admin_token, "GET", "/api/me").status == 200;
+    }));
   }
 }
 

@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+import json
 import socket
 from collections.abc import Iterator
+from typing import Any
 
 from ground import Ground, Origin
-from patience import LIMIT_S
+from patience import LIMIT_S, until
 
 # Many more connections than the server's option allows, but fewer than this process may open.
 _MANY = 200
+_HALF_OPEN = 400
+_HALF_OPEN_BYTES = 8 * 1024
+_HELLO = {
+    "type": "hello",
+    "protocol": 1,
+    "role": "device",
+    "agent": "guest/1",
+    "capabilities": {
+        "backends": ["cpu"], "memory_mb": 1024, "cores": 2, "engine": "guest 1", "class": "phone"
+    },
+    "attempts": [],
+}  # fmt: skip
 
 
 def more_than_one_address_may_have(ground: Ground) -> Iterator[str]:
@@ -19,7 +33,7 @@ def more_than_one_address_may_have(ground: Ground) -> Iterator[str]:
         opened.setblocking(False)
         ground.neighbour.check()
     refused = ground.connect("compute")
-    yield code_of(_answer(refused))
+    yield code_of(answer_of(refused))
 
 
 def half_a_request_head(ground: Ground) -> Iterator[str]:
@@ -28,7 +42,7 @@ def half_a_request_head(ground: Ground) -> Iterator[str]:
     for one in begun:
         one.sendall(b"GET /healthz HTTP/1.1\r\nHost: a\r\nX: ")
     for one in begun:
-        yield code_of(_answer(one))
+        yield code_of(answer_of(one))
 
 
 def one_byte_at_a_time(ground: Ground) -> Iterator[str]:
@@ -41,7 +55,7 @@ def one_byte_at_a_time(ground: Ground) -> Iterator[str]:
             opened.sendall(b"x")
     except OSError:
         pass
-    yield code_of(_answer(opened))
+    yield code_of(answer_of(opened))
 
 
 def silent_websockets(ground: Ground) -> Iterator[str]:
@@ -49,7 +63,7 @@ def silent_websockets(ground: Ground) -> Iterator[str]:
     for _ in range(20):
         opened = ground.connect("compute")
         opened.sendall(_upgrade("/ws/worker"))
-        answer = _answer(opened)
+        answer = answer_of(opened)
         assert answer.startswith(b"HTTP/1.1 101"), answer
         yield "hello_timeout" if b"hello_timeout" in answer else "silence"
 
@@ -84,7 +98,77 @@ def body_that_never_comes(ground: Ground) -> Iterator[str]:
     for one in begun:
         one.sendall(head.format("0" * 64, proof).encode())
     for one in begun:
-        yield code_of(_answer(one))
+        yield code_of(answer_of(one))
+
+
+def strangers_fill_the_console(ground: Ground) -> Iterator[str]:
+    """Open more connections to the console than it may have, while the administrator works."""
+    begun = []
+    for _ in range(_MANY):
+        begun.append(ground.connect("console"))
+        ground.neighbour.check()
+        if len(begun) % 20 == 0:
+            yield ground.http("GET", "/api/researchers", token=ground.admin).code
+    yield code_of(answer_of(begun[0]))
+
+
+def devices_fill_the_compute_origin(ground: Ground) -> Iterator[str]:
+    """Take all places of the compute origin. The console has places of its own."""
+    for _ in range(_MANY):
+        ground.connect("compute").setblocking(False)
+        ground.neighbour.check()
+    yield ground.http("GET", "/api/researchers", token=ground.admin).code
+    yield ground.http("GET", "/api/me", token=ground.attacker.token).code
+
+
+def large_message_before_hello(ground: Ground) -> Iterator[str]:
+    """Send more than 4 KiB on a WebSocket without a credential, in one frame and in fragments."""
+    for parts in ((b"\x81\xff" + (1 << 20).to_bytes(8, "big"),), (b"\x01\xfe\x0f\xff",) * 2):
+        opened, _ = upgraded(ground)
+        opened.sendall(b"".join(part + bytes(4) + b" " * 4095 for part in parts))
+        opened.sendall(b" " * 10)
+        yield code_of(answer_of(opened))
+
+
+def half_open_websockets(ground: Ground) -> Iterator[str]:
+    """Open 400 WebSockets and announce 1 MiB on each, and see what they cost the server."""
+    for _ in range(8):  # what the first connections cost is not counted
+        upgraded(ground)[0].close()
+    quiet = ground.resident_bytes()
+    begun = [upgraded(ground)[0] for _ in range(_HALF_OPEN)]
+    for one in begun:
+        one.sendall(b"\x81\xff" + (1 << 20).to_bytes(8, "big") + bytes(4) + b" " * 4_000)
+    each = (ground.resident_bytes() - quiet) / _HALF_OPEN
+    print(f"{each / 1024:.1f} KiB for each half-open WebSocket")
+    yield "ok" if each <= _HALF_OPEN_BYTES else "too much memory"
+    for one in begun:
+        one.close()
+    until(
+        "the memory that the server gives back",
+        lambda: ground.resident_bytes() < quiet + _HALF_OPEN * _HALF_OPEN_BYTES // 4,
+    )
+
+
+def body_by_drops(ground: Ground) -> Iterator[str]:
+    """Upload a megabyte byte by byte. The server waits 30 s for it, as for a slow line."""
+    head = (
+        f"PUT /api/blobs/{'0' * 64} HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n"
+        f"Authorization: Bearer {ground.attacker.token}\r\n\r\n"
+    )
+    opened = ground.connect("console")
+    opened.sendall(head.encode())
+    opened.settimeout(0.2)
+    answer = b""
+    while True:
+        try:
+            opened.sendall(b"x")
+            answer = opened.recv(1)
+            break
+        except TimeoutError:
+            continue
+        except OSError:
+            break
+    yield code_of(answer)
 
 
 def code_of(answer: bytes) -> str:
@@ -98,10 +182,31 @@ def sent(ground: Ground, text: bytes, at: Origin = "compute") -> bytes:
     """Send bytes on a connection of their own, and return all that the server answers."""
     opened = ground.connect(at)
     opened.sendall(text)
-    return _answer(opened)
+    return answer_of(opened)
 
 
-def _answer(opened: socket.socket) -> bytes:
+def upgraded(ground: Ground, *, client: str = "", source: str = "") -> tuple[socket.socket, bytes]:
+    """Open a WebSocket for devices and return it with the answer. A proxy with the address
+    ``source`` may name the client.
+    """
+    opened = ground.connect("compute", source)
+    forwarded = f"X-Forwarded-For: {client}\r\n" if client else ""
+    opened.sendall(_upgrade("/ws/worker").replace(b"\r\n\r\n", f"\r\n{forwarded}\r\n".encode()))
+    return opened, opened.recv(65_536)
+
+
+def greeted(
+    ground: Ground, who: dict[str, Any], *, client: str = "", source: str = ""
+) -> socket.socket:
+    """Open a device's session on a bare connection, and return it after the server's welcome."""
+    opened, _ = upgraded(ground, client=client, source=source)
+    opened.sendall(_frame({**_HELLO, "device": who["device"], "secret": who["secret"]}))
+    welcome = opened.recv(65_536)
+    assert b'"welcome"' in welcome, welcome
+    return opened
+
+
+def answer_of(opened: socket.socket) -> bytes:
     """Read until the server closes the connection."""
     opened.setblocking(True)
     opened.settimeout(LIMIT_S)
@@ -129,3 +234,9 @@ def _upgrade(path: str) -> bytes:
         f"GET {path} HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
         "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n"
     ).encode()
+
+
+def _frame(message: dict[str, Any]) -> bytes:
+    """Return a client's text frame. Its mask is 0, so the text stays readable."""
+    text = json.dumps(message).encode()
+    return b"\x81\xfe" + len(text).to_bytes(2, "big") + bytes(4) + text

@@ -57,6 +57,26 @@ def register_without_end(ground: Ground) -> Iterator[str]:
     )
 
 
+def register_from_another_page(ground: Ground) -> Iterator[str]:
+    """Let a visitor's browser send requests to register, as a page of another site could."""
+    for headers in (
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Sec-Fetch-Site": "same-site"},
+        {"Origin": "https://evil.example"},
+        {"Origin": "null"},
+        {"Content-Type": "text/plain"},
+    ):
+        yield ground.http("POST", "/api/register", {"name": "mallory"}, headers=headers).code
+
+
+def metrics_through_a_name(ground: Ground) -> Iterator[str]:
+    """Read the metrics without a token: under a name that somebody else's DNS points here, and
+    through a proxy.
+    """
+    for headers in ({"Host": "rebound.example:8790"}, {"X-Forwarded-For": "127.0.0.1"}):
+        yield ground.http("GET", "/metrics", headers=headers).code
+
+
 def revoked_join_link(ground: Ground) -> Iterator[str]:
     """Join by a link that was revoked a moment ago."""
     made = ground.http("POST", "/api/enrolment", {}, token=ground.attacker.token).body

@@ -7,8 +7,9 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from connections import answer_of, code_of, greeted
 from ground import Ground
-from wire import Wire
+from wire import Wire, enrol
 
 _KIB = 1024
 _REPLACED = 4001  # the code with which the server closes an earlier session
@@ -55,6 +56,13 @@ def duplicate_keys(ground: Ground) -> Iterator[str]:
     with Wire(ground) as wire:
         wire.send('{"type": "ready", "type": "heartbeat"}')
         yield wire.code()
+
+
+def message_without_end(ground: Ground) -> Iterator[str]:
+    """Begin a message and send no more of it. The server waits 30 s, as for a slow line."""
+    opened = greeted(ground, enrol(ground, ground.attacker.link))
+    opened.sendall(b"\x01\x81" + bytes(4) + b"{")
+    yield code_of(answer_of(opened))
 
 
 def binary(ground: Ground) -> Iterator[str]:

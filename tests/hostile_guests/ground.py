@@ -121,10 +121,14 @@ class Ground:
             code = read["error"]["code"]
         return Answer(found.status, code, read, found.headers)
 
-    def connect(self, at: Origin) -> socket.socket:
-        """Open a bare TCP connection. The ground closes it at the end."""
+    def connect(self, at: Origin, source: str = "") -> socket.socket:
+        """Open a bare TCP connection, perhaps from another address of this machine. The ground
+        closes it at the end.
+        """
         place = urlsplit(self.origin(at))
-        opened = socket.create_connection((place.hostname, place.port), timeout=LIMIT_S)
+        opened = socket.create_connection(
+            (place.hostname, place.port), LIMIT_S, (source, 0) if source else None
+        )
         return self._closed_last.enter_context(opened)
 
     def origin(self, at: Origin) -> str:
