@@ -92,7 +92,8 @@ FloodOutcome flood(std::uint16_t port, int count, std::chrono::seconds limit) {
       --outcome.held;
       if (one.received.find("hello_timeout") != std::string::npos) {
         ++outcome.timed_out;
-      } else if (one.received.starts_with("HTTP/1.1 503")) {
+      } else if (one.received.starts_with("HTTP/1.1 503") ||
+                 one.received.starts_with("HTTP/1.1 429")) {
         ++outcome.full;
       } else {
         ++outcome.cut;

@@ -3,6 +3,7 @@
 // one usable.
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -42,12 +43,7 @@ void use_up_wrong_tokens(const TestServer& server, const Headers& headers) {
 
 std::string last_address_of_audit(const TestServer& server) {
   const auto answer = server.rest_as(server.secrets().admin_token, "GET", "/api/audit?limit=1000");
-  std::string address;
-  for (int i = 0;; ++i) {
-    const std::string one = json_at(answer.body, "entries." + std::to_string(i) + ".address");
-    if (one.empty()) return address;
-    address = one;
-  }
+  return nlohmann::json::parse(answer.body).at("entries").back().at("address");
 }
 
 TEST(Proxy, LimitsAndTheAuditLogUseTheClientThatTheProxyNames) {
@@ -65,7 +61,7 @@ TEST(Proxy, LimitsAndTheAuditLogUseTheClientThatTheProxyNames) {
   Headers headers = forwarded("198.51.100.9");
   headers.emplace_back("Authorization", "Bearer " + server.secrets().admin_token);
   ASSERT_EQ(
-      http_request(server.console(), "POST", "/api/projects", headers, R"({"name":"P"})").status,
+      http_request(server.console(), "POST", "/api/projects", headers, R"({"project":"P"})").status,
       201);
   EXPECT_EQ(last_address_of_audit(server), "198.51.100.9");
 }
@@ -177,7 +173,7 @@ TEST(Proxy, AProxyHeaderNamesTheClientOfAWholeConnection) {
   EXPECT_EQ(http_raw(other, request).status, 200);
 
   TestSocket admin = connect("\xc6\x33\x64\x09");
-  const std::string body = R"({"name":"P"})";
+  const std::string body = R"({"project":"P"})";
   EXPECT_EQ(http_raw(admin,
                      "POST /api/projects HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 203.0.113.1\r\n"
                      "Authorization: Bearer " +
@@ -193,7 +189,7 @@ TEST(Proxy, ProxiesMayStandInARow) {
       [](ServeConfig& config) { config.trusted_proxies = {"127.0.0.0/8", "10.0.0.0/8"}; });
   TestSocket socket(server.console());
   socket.write(proxy_header("\x0a\0\0\5"s));
-  const std::string body = R"({"name":"P"})";
+  const std::string body = R"({"project":"P"})";
   EXPECT_EQ(http_raw(socket,
                      "POST /api/projects HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 198.51.100.7\r\n"
                      "Authorization: Bearer " +
@@ -303,7 +299,7 @@ TEST(CrossOrigin, APageElsewhereCannotSendRequestsWithoutACredential) {
   EXPECT_EQ(ask({json, {"Origin", "https://evil.example"}}), "403 cross_origin");
   EXPECT_EQ(ask({json, {"Origin", "null"}}), "403 cross_origin");
   const std::string own = "http://127.0.0.1:" + std::to_string(server.console());
-  EXPECT_EQ(ask({json, {"Origin", own}, {"Sec-Fetch-Site", "same-origin"}}), "202 ");
+  EXPECT_EQ(ask({json, {"Origin", own}, {"Sec-Fetch-Site", "same-origin"}}).substr(0, 3), "202");
   EXPECT_EQ(ask({json, {"Origin", own}}), "409 name_taken");
 
   for (const char* path : {"/api/project", "/api/join", "/api/device-reports"}) {
