@@ -225,11 +225,11 @@ TEST_F(Identity, NamesArePlainText) {
       EXPECT_EQ(status_and_code(refused), "422 bad_name") << path << ' ' << hidden;
       EXPECT_EQ(json_at(refused.body, "error.field"), field);
     }
-    EXPECT_EQ(status_and_code(http_request(server_.console(), "POST", "/api/register", {},
+    EXPECT_EQ(status_and_code(http_request(server_.console(), "POST", "/api/register", net::kJson,
                                            named("name", hidden))),
               "422 bad_name");
   }
-  EXPECT_EQ(status_and_code(http_request(server_.console(), "POST", "/api/register", {},
+  EXPECT_EQ(status_and_code(http_request(server_.console(), "POST", "/api/register", net::kJson,
                                          R"({"name":"grace","note":"of \u202e"})")),
             "422 bad_name");
   EXPECT_EQ(json_at(admin("POST", "/api/projects", named("project", "か\u3099っこう　鳥")).body,
@@ -242,7 +242,7 @@ TEST_F(Identity, NamesArePlainText) {
 TEST_F(Identity, NobodyGetsANameThatLooksLikeAnAdministrators) {
   for (const char* name : {"аdmin" /* Cyrillic a */, "ADMIN", "ａｄｍｉｎ", "adm\u0131n", "αdmin",
                            "server", "Sеrver" /* Cyrillic e */}) {
-    EXPECT_EQ(status_and_code(http_request(server_.console(), "POST", "/api/register", {},
+    EXPECT_EQ(status_and_code(http_request(server_.console(), "POST", "/api/register", net::kJson,
                                            named("name", name))),
               "409 name_confusable")
         << name;
