@@ -7,6 +7,7 @@
 #include <boost/beast/websocket/stream.hpp>
 #include <chrono>
 #include <deque>
+#include <limits>
 #include <utility>
 
 #include "net/stream.h"
@@ -46,6 +47,7 @@ class Channel final : public WsChannel, public std::enable_shared_from_this<Chan
         timer_(ws_.get_executor()) {}
 
   void accept() {
+    buffer_.max_size(message_limit() + 1);  // so that it does not double beyond it
     upgrade_->slot.attach(shared_from_this());
     ErrorCode ignored;
     upgrade_->stream->next_layer().set_option(asio::socket_base::send_buffer_size(kKernelSendBytes),
@@ -136,6 +138,7 @@ class Channel final : public WsChannel, public std::enable_shared_from_this<Chan
 
   void trust() override {
     trusted_ = true;
+    buffer_.max_size(std::numeric_limits<std::size_t>::max());
     upgrade_->slot.prove();
   }
 
