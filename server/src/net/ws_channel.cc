@@ -23,7 +23,7 @@ constexpr int kFrameTooLarge = 1009;
 constexpr int kSlowPeer = 4002;
 constexpr int kTryLater = 1013;
 constexpr std::size_t kReadBytes = std::size_t{16} * 1024;
-constexpr std::size_t kGreetingRead = 1'024;
+constexpr std::size_t kGreetingRead = 512;
 // The size of the kernel's send buffer for one peer. Control messages need little, and a slow peer
 // must not cost megabytes.
 constexpr int kKernelSendBytes = 128 * 1024;
@@ -153,9 +153,7 @@ class Channel final : public WsChannel, public std::enable_shared_from_this<Chan
     }
     if (buffer_.size() != 0 && message_started_ == 0) message_started_ = steady_ms();
     reading_ = true;
-    const std::size_t room =
-        trusted_ ? kReadBytes : std::min(kGreetingRead, message_limit() + 1 - buffer_.size());
-    ws_.async_read_some(buffer_, room, [self = shared_from_this()](ErrorCode error, std::size_t) {
+    ws_.async_read_some(buffer_, room(), [self = shared_from_this()](ErrorCode error, std::size_t) {
       self->on_read(error);
     });
   }
@@ -190,6 +188,13 @@ class Channel final : public WsChannel, public std::enable_shared_from_this<Chan
       if (buffer_.capacity() > 4 * kReadBytes) buffer_.shrink_to_fit();
     }
     maybe_read();
+  }
+
+  // A stranger's buffer grows once at most, from a few bytes to its limit.
+  std::size_t room() const {
+    if (trusted_) return kReadBytes;
+    const std::size_t left = message_limit() + 1 - buffer_.size();
+    return buffer_.size() == 0 ? std::min(kGreetingRead, left) : left;
   }
 
   std::size_t message_limit() const {
