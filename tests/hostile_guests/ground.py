@@ -195,6 +195,11 @@ class Ground:
         (line,) = [one for one in status.splitlines() if one.startswith("VmRSS:")]
         return int(line.split()[1]) * 1024
 
+    def descriptors(self) -> int:
+        """Return how many files and connections the server has open."""
+        assert self.server.process is not None
+        return len(list(Path(f"/proc/{self.server.process.pid}/fd").iterdir()))
+
     # ---- what must hold after an attack ----
 
     def check_intact(self) -> None:

@@ -9,11 +9,15 @@ import os
 from pathlib import Path
 
 import pytest
+from connections import FLOOD, open_halves
 from ground import Ground
+from patience import until
 from table import ATTEMPTS, Attempt
 
 # The neighbour's trials before an attack, with which those during it are compared.
 _QUIET = 30
+# Of what each connection of a flood costs. The C library keeps the rest for its next use.
+GIVEN_BACK_BYTES = 3 * 1024
 _chosen = os.environ.get("HOSTILE_GUESTS", "")
 
 
@@ -41,3 +45,16 @@ def test_attempt(attempt: Attempt, tmp_path: Path, record_property: pytest.Recor
             record_property(name, f"{ratio:.2f}")
         assert answered == set(attempt.codes.split())
         ground.check_intact()
+
+
+@pytest.mark.skipif(_chosen not in "connections.memory", reason="other attacks are chosen")
+def test_memory_goes_back_after_a_flood(tmp_path: Path) -> None:
+    with Ground(tmp_path, "--hello-ms", "60000") as ground:  # the neighbour does nothing
+        for one in open_halves(ground):
+            one.close()
+        until("the end of the first flood", lambda: ground.descriptors() < FLOOD)
+        begun = open_halves(ground)
+        full = ground.resident_bytes()
+        for one in begun:
+            one.close()
+        until("the memory", lambda: ground.resident_bytes() < full - FLOOD * GIVEN_BACK_BYTES)

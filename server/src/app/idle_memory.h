@@ -12,13 +12,14 @@ namespace hyperflock::app {
 // Decides when. Pure; one thread at a time.
 class IdleMemory {
  public:
-  // Call it about once a second with the number of open connections. Returns whether memory should
+  // Call it about once a second with the number of open connections, and with the most that were
+  // open since the last call: a flood may be shorter than a second. Returns whether memory should
   // be given back now: there are kFew fewer connections than there were, and nothing has changed
   // for kQuietMs, or it was so for kLongMs.
-  bool due(std::size_t open, Instant now) {
+  bool due(std::size_t open, std::size_t peak, Instant now) {
     if (open != last_) changed_ = now;
     last_ = open;
-    most_ = std::max(most_, open);
+    most_ = std::max({most_, open, peak});
     if (most_ - open < kFew) {
       fewer_since_ = now;
       return false;

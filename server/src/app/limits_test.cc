@@ -42,7 +42,7 @@ TEST(IdleMemory, IsGivenBackOnceAfterManyConnectionsHaveEnded) {
     int times = 0;
     for (int i = 0; i < count; ++i) {
       at = at + 1'000;
-      times += memory.due(open, at) ? 1 : 0;
+      times += memory.due(open, open, at) ? 1 : 0;
     }
     return times;
   };
@@ -56,9 +56,9 @@ TEST(IdleMemory, IsGivenBackOnceAfterManyConnectionsHaveEnded) {
 TEST(IdleMemory, IsGivenBackAlsoWhileOthersComeAndGo) {
   IdleMemory memory;
   int times = 0;
-  memory.due(500, Instant{1'000});
+  memory.due(100, 500, Instant{1'000});
   for (int second = 2; second < 60; ++second)
-    times += memory.due(second % 2 == 0 ? 100 : 101, Instant{second * 1'000}) ? 1 : 0;
+    times += memory.due(second % 2 == 0 ? 100 : 101, 101, Instant{second * 1'000}) ? 1 : 0;
   EXPECT_EQ(times, 1);
 }
 

@@ -231,6 +231,10 @@ class RunningServer final : public Server {
     return compute_connections_.size() + console_connections_.size();
   }
 
+  std::size_t take_peak() {
+    return compute_connections_.take_peak() + console_connections_.take_peak();
+  }
+
   void note_certificate() {
     const net::CertificateFacts facts = tls_->facts();
     std::string names;
@@ -461,7 +465,8 @@ class RunningServer final : public Server {
       const auto now = std::chrono::steady_clock::now().time_since_epoch();
       const Instant instant{std::chrono::duration_cast<std::chrono::milliseconds>(now).count()};
       for (net::Connections* open : both()) open->check_progress(instant);
-      if (idle_memory_.due(connections(), instant)) (void)readers_.post(give_back_memory);
+      if (idle_memory_.due(connections(), take_peak(), instant))
+        (void)readers_.post(give_back_memory);
       watch_time();
       trim_audit();
       note_room();
