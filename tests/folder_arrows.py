@@ -139,6 +139,7 @@ PARTS = (
             names
             storage/contract
             storage/sqlite/db
+            storage/sqlite/series
             storage/sqlite
             storage/testing
             auth dispatch

@@ -11,7 +11,7 @@
 
 #include "emulator.h"
 #include "protocol/messages.h"
-#include "tests/test_client.h"
+#include "tests/support/test_client.h"
 
 namespace hyperflock::bench {
 

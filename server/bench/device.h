@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "protocol/codec.h"
-#include "tests/test_client.h"
+#include "tests/support/test_client.h"
 
 namespace hyperflock::bench {
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "device.h"
-#include "tests/test_client.h"
+#include "tests/support/test_client.h"
 
 namespace hyperflock::bench {
 

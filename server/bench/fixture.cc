@@ -6,7 +6,7 @@
 #include "auth/tokens.h"
 #include "protocol/json/json_reader.h"
 #include "protocol/json/json_writer.h"
-#include "tests/test_client.h"
+#include "tests/support/test_client.h"
 
 namespace hyperflock::bench {
 namespace {

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "protocol/codec.h"
-#include "tests/test_client.h"
+#include "tests/support/test_client.h"
 
 namespace hyperflock::bench {
 namespace {

@@ -21,7 +21,7 @@
 #include "report.h"
 #include "server_process.h"
 #include "storage/sqlite/open.h"
-#include "tests/test_client.h"
+#include "tests/support/test_client.h"
 
 namespace hyperflock::bench {
 namespace {

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "blobs/sha256.h"
-#include "tests/test_program.h"
-#include "tests/test_uploads.h"
+#include "tests/support/test_program.h"
+#include "tests/support/test_uploads.h"
 
 namespace hyperflock::app {
 namespace {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "blobs/sha256.h"
-#include "tests/test_uploads.h"
+#include "tests/support/test_uploads.h"
 
 namespace hyperflock::app {
 namespace {

@@ -8,7 +8,7 @@
 #include "storage/sqlite/open.h"
 #include "storage/sqlite/storage.h"
 #include "storage/testing/faulty_storage.h"
-#include "tests/test_uploads.h"
+#include "tests/support/test_uploads.h"
 
 namespace hyperflock::app {
 namespace {

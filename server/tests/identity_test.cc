@@ -10,7 +10,7 @@
 #include "blobs/sha256.h"
 #include "storage/testing/faulty_storage.h"
 #include "storage/testing/scratch_database.h"
-#include "tests/test_server.h"
+#include "tests/support/test_server.h"
 
 namespace hyperflock::app {
 namespace {

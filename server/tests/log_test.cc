@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "telemetry/utf8.h"
-#include "tests/test_server.h"
+#include "tests/support/test_server.h"
 
 namespace hyperflock::app {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "base/testing/patience.h"
 #include "blobs/sha256.h"
-#include "tests/test_server.h"
+#include "tests/support/test_server.h"
 
 namespace hyperflock::app {
 namespace {

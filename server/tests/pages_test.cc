@@ -12,7 +12,7 @@
 #include "blobs/sha256.h"
 #include "http/compute/compute_site.h"
 #include "http/console/console_site.h"
-#include "tests/test_uploads.h"
+#include "tests/support/test_uploads.h"
 
 namespace hyperflock::app {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/test_server.h"
+#include "tests/support/test_server.h"
 
 namespace hyperflock::app {
 namespace {

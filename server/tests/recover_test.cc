@@ -13,7 +13,7 @@
 #include "cli/credentials.h"
 #include "storage/sqlite/db/db.h"
 #include "storage/sqlite/open.h"
-#include "tests/test_server.h"
+#include "tests/support/test_server.h"
 
 namespace hyperflock::app {
 namespace {

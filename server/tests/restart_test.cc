@@ -15,8 +15,8 @@
 #include "base/testing/patience.h"
 #include "cli/credentials.h"
 #include "storage/sqlite/db/db.h"
-#include "tests/test_program.h"
-#include "tests/test_server.h"
+#include "tests/support/test_program.h"
+#include "tests/support/test_server.h"
 
 namespace hyperflock::app {
 namespace {

@@ -12,7 +12,7 @@
 #include "http/compute/compute_site.h"
 #include "http/console/console_site.h"
 #include "paths.h"
-#include "tests/test_server.h"
+#include "tests/support/test_server.h"
 
 namespace hyperflock::app {
 namespace {

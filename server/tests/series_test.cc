@@ -5,7 +5,7 @@
 #include <cmath>
 #include <string>
 
-#include "tests/test_server.h"
+#include "tests/support/test_server.h"
 
 namespace hyperflock::app {
 namespace {

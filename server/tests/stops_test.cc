@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "blobs/sha256.h"
-#include "tests/test_server.h"
+#include "tests/support/test_server.h"
 
 namespace hyperflock::app {
 namespace {

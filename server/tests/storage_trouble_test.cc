@@ -9,7 +9,7 @@
 #include "blobs/sha256.h"
 #include "storage/testing/faulty_storage.h"
 #include "storage/testing/scratch_database.h"
-#include "tests/test_uploads.h"
+#include "tests/support/test_uploads.h"
 
 namespace hyperflock::app {
 namespace {

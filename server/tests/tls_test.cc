@@ -17,8 +17,8 @@
 #include "base/testing/patience.h"
 #include "cli/healthcheck.h"
 #include "cli/http_client.h"
-#include "tests/test_program.h"
-#include "tests/test_server.h"
+#include "tests/support/test_program.h"
+#include "tests/support/test_server.h"
 
 namespace hyperflock::app {
 namespace {

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/testing/patience.h"
-#include "tests/test_server.h"
+#include "tests/support/test_server.h"
 
 namespace hyperflock::app {
 namespace {

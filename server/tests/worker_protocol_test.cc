@@ -10,7 +10,7 @@
 
 #include "app/version.h"
 #include "base/testing/patience.h"
-#include "tests/test_server.h"
+#include "tests/support/test_server.h"
 
 namespace hyperflock::app {
 namespace {

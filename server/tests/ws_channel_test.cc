@@ -14,7 +14,7 @@
 
 #include "base/testing/patience.h"
 #include "net/listener.h"
-#include "tests/test_client.h"
+#include "tests/support/test_client.h"
 
 namespace hyperflock::net {
 namespace {

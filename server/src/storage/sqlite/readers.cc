@@ -12,7 +12,7 @@
 
 #include "storage/lineage.h"
 #include "storage/sqlite/db/rows.h"
-#include "storage/sqlite/stored_series.h"
+#include "storage/sqlite/series/stored_series.h"
 #include "storage/study_ledger.h"
 
 namespace hyperflock::storage::sqlite {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "storage/sqlite/db/rows.h"
-#include "storage/sqlite/packed_series.h"
-#include "storage/sqlite/stored_series.h"
+#include "storage/sqlite/series/packed_series.h"
+#include "storage/sqlite/series/stored_series.h"
 #include "storage/sqlite/writer.h"
 
 namespace hyperflock::storage::sqlite {

@@ -26,8 +26,8 @@
 #include "storage/contract/suite.h"
 #include "storage/sqlite/db/rows.h"
 #include "storage/sqlite/open.h"
-#include "storage/sqlite/packed_series.h"
 #include "storage/sqlite/schema.h"
+#include "storage/sqlite/series/packed_series.h"
 
 namespace hyperflock::storage {
 namespace {

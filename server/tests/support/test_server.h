@@ -14,7 +14,7 @@
 #include "base/testing/patience.h"
 #include "base/testing/scratch_folder.h"
 #include "protocol/codec.h"
-#include "tests/test_client.h"
+#include "tests/support/test_client.h"
 
 namespace hyperflock::app {
 

@@ -1,5 +1,5 @@
 // See packed_series.h.
-#include "storage/sqlite/packed_series.h"
+#include "storage/sqlite/series/packed_series.h"
 
 #include <sqlite3.h>
 

@@ -1,4 +1,4 @@
-#include "tests/test_server.h"
+#include "tests/support/test_server.h"
 
 #include <gtest/gtest.h>
 

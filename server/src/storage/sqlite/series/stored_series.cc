@@ -1,8 +1,8 @@
 // See stored_series.h.
-#include "storage/sqlite/stored_series.h"
+#include "storage/sqlite/series/stored_series.h"
 
 #include "storage/sqlite/db/rows.h"
-#include "storage/sqlite/packed_series.h"
+#include "storage/sqlite/series/packed_series.h"
 
 namespace hyperflock::storage::sqlite {
 namespace {
