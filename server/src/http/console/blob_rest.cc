@@ -168,10 +168,14 @@ Status prove(const SiteContext& context, const Request& request, const Reply& re
         "rate_limited", "Another proof of yours is computed; upload the blob, or wait.", {}, 1};
   hub::Lane lane = request.lane;
   lane.band = hub::Band::costly;
+  // The proof ends before its answer leaves, because the person may send the next one at once.
+  const Reply ended = [&context, person, reply](Response response) {
+    context.possession.end(person);
+    reply(std::move(response));
+  };
   const hub::Added added = context.readers.post(
-      lane, [&context, claim = *claim, query, quota = quota_of(request.principal), reply] {
-        check_proof(context, claim, query, quota, reply);
-        context.possession.end(claim.person);
+      lane, [&context, claim = *claim, query, quota = quota_of(request.principal), ended] {
+        check_proof(context, claim, query, quota, ended);
       });
   if (added == hub::Added::yes) return {};
   context.possession.end(person);
