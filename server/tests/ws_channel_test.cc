@@ -323,7 +323,7 @@ TEST_F(WsChannelTest, AMessageThatNeverEndsIsRefused) {
     TestWebSocket client = connect();
     recorder_->channel();
     if (half.empty())
-      client.send_frame(Opcode::text, "", false);
+      client.send_frame(Opcode::text, "x", false);
     else
       client.socket().write(half);
     EXPECT_TRUE(until(look));
