@@ -34,7 +34,7 @@ def test_names_are_unique() -> None:
 @pytest.mark.parametrize(
     "attempt", [one for one in ATTEMPTS if _is_chosen(one)], ids=lambda one: one.name
 )
-def test_attempt(attempt: Attempt, tmp_path: Path, record_property: pytest.RecordProperty) -> None:
+def test_attempt(attempt: Attempt, tmp_path: Path, request: pytest.FixtureRequest) -> None:
     with Ground(tmp_path, *attempt.options) as ground:
         ground.neighbour.work(_QUIET)
         ground.neighbour.begin()
@@ -42,7 +42,7 @@ def test_attempt(attempt: Attempt, tmp_path: Path, record_property: pytest.Recor
         # What the attack left open, such as connections, is still there.
         ground.neighbour.work(_QUIET)
         for name, ratio in ground.neighbour.ratios().items():
-            record_property(name, f"{ratio:.2f}")
+            request.node.user_properties.append((name, f"{ratio:.2f}"))
         assert answered == set(attempt.codes.split())
         ground.check_intact()
 
