@@ -49,7 +49,8 @@ def test_attempt(attempt: Attempt, tmp_path: Path, request: pytest.FixtureReques
 
 @pytest.mark.skipif(_chosen not in "connections.memory", reason="other attacks are chosen")
 def test_memory_goes_back_after_a_flood(tmp_path: Path) -> None:
-    with Ground(tmp_path, "--hello-ms", "60000") as ground:  # the neighbour does nothing
+    with Ground(tmp_path, "--hello-ms", "60000") as ground:
+        ground.neighbour.finish()  # its trials would fill the database's cache meanwhile
         for one in open_halves(ground):
             one.close()
         until("the end of the first flood", lambda: ground.descriptors() < FLOOD)
