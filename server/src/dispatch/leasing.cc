@@ -140,10 +140,12 @@ bool State::owner_awaits_result(const Session& session, const Study& study) {
 
 Study* State::choose(const Project& project, const Session& session, Among among) {
   const auto& refused = session.cannot_run;
-  const auto next = project.ranked.first([&](StudyId id) {
+  const auto admits = [&](const std::string& owner) {
+    return !is_at_ceiling(owner, session.project);
+  };
+  const auto next = project.ranked.first(admits, [&](StudyId id) {
     if (std::find(refused.begin(), refused.end(), id) != refused.end()) return false;
     const Study& study = studies.at(id);
-    if (is_at_ceiling(study)) return false;
     // A study is skipped if no trial waits and its owner has no room for another one. Enough
     // workers wait for that owner already.
     if (!study.has_work() && (among == Among::work || !study.has_room())) return false;

@@ -7,11 +7,11 @@ namespace hyperflock::dispatch {
 
 using storage::Applied;
 
+Error unknown_study() { return {"unknown_study", "No study has this number."}; }
+
 namespace {
 
 constexpr Millis kConflictBackOffMs = 1'000;
-
-Error unknown_study() { return {"unknown_study", "No study has this number."}; }
 
 // Returns why a study could not run again.
 Error not_running(const storage::Outcome& outcome) {
@@ -61,8 +61,7 @@ void State::reset() {
     if (const auto* more = std::get_if<PendingExtension>(&what)) request = more->request;
     if (const auto* reissue = std::get_if<PendingReissue>(&what)) request = reissue->request;
     if (request) {
-      effects.emplace_back(Answer{
-          *request, Error{"storage_unavailable", "The server cannot write now; try again later."}});
+      effects.emplace_back(Answer{*request, unavailable()});
     }
   }
   for (const auto& [id, session] : sessions) {

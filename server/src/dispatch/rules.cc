@@ -18,8 +18,6 @@ void State::apply_rules(Study& study) {
       static_cast<bool>(storage::stop_of(rules, study.owner, study.project, study.spec));
   study.time_limit_ms =
       storage::time_limit(rules, study.owner, study.project, study.spec.time_limit_ms);
-  study.owner_devices = storage::devices_of_researcher(rules, study.owner);
-  study.project_devices = storage::devices_of_project(rules, study.project);
 }
 
 void State::on(const RulesChanged& event) {
@@ -63,31 +61,30 @@ void State::count_running(const Study& study, std::int64_t change) {
   const std::int64_t running = of->second += change;
   if (running == 0) running_of.erase(of);
   // Below a ceiling, idle workers may get other studies of the owner or the project. At it, they no
-  // longer count as demand for them.
-  const auto matters = [change](std::int64_t now_running, std::int64_t ceiling) {
-    return ceiling > 0 && (change < 0 || now_running == ceiling);
+  // longer count as demand for them. Only the change from one to the other matters.
+  const auto crosses = [change](std::int64_t now_running, std::int64_t ceiling) {
+    return ceiling > 0 && (now_running >= ceiling) != (now_running - change >= ceiling);
   };
-  if (matters(projects[study.project].running, study.project_devices))
+  if (crosses(projects[study.project].running, storage::devices_of_project(rules, study.project)))
     dirty_projects.insert(study.project);
-  if (!matters(running, study.owner_devices)) return;
+  if (!crosses(running, storage::devices_of_researcher(rules, study.owner))) return;
   for (const auto& [name, project] : projects) {
     if (!project.idle.empty()) dirty_projects.insert(name);
   }
 }
 
-bool State::is_at_ceiling(const Study& study) const {
-  if (study.owner_devices > 0) {
-    const auto of = running_of.find(study.owner);
-    if (of != running_of.end() && of->second >= study.owner_devices) return true;
+bool State::is_at_ceiling(const std::string& owner, const std::string& project) const {
+  if (const std::int64_t most = storage::devices_of_researcher(rules, owner); most > 0) {
+    const auto of = running_of.find(owner);
+    if (of != running_of.end() && of->second >= most) return true;
   }
-  return study.project_devices > 0 && projects.at(study.project).running >= study.project_devices;
+  const std::int64_t most = storage::devices_of_project(rules, project);
+  return most > 0 && projects.at(project).running >= most;
 }
 
 void State::on(const StudyJudged& event) {
   if (read_only) {
-    effects.emplace_back(
-        Answer{event.request,
-               Error{"storage_unavailable", "The server cannot write now; try again later."}});
+    effects.emplace_back(Answer{event.request, unavailable()});
     return;
   }
   propose(storage::JudgeStudy{event.study, event.approved, event.reason},
@@ -99,7 +96,7 @@ void State::on_outcome(PendingJudgement& what, const storage::Outcome& outcome) 
   if (outcome.applied != Applied::applied) {
     const Error error =
         outcome.applied == Applied::conflict
-            ? Error{"unknown_study", "No study has this number."}
+            ? unknown_study()
             : Error{"not_waiting", "The study does not wait for approval, or not any more."};
     effects.emplace_back(Answer{what.request, error});
     return;

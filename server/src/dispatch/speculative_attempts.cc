@@ -44,7 +44,7 @@ std::optional<TrialKey> State::choose_speculative(const Session& session) const 
   for (const auto& [id, study] : studies) {
     if (study.project != session.project || study.ending || study.is_held() || study.has_work())
       continue;
-    if (is_at_ceiling(study)) continue;
+    if (is_at_ceiling(study.owner, study.project)) continue;
     // If the owner still accepts requests for trials (`room`), it is asked for a new trial, and no
     // attempt is duplicated (R51).
     if (study.asked && (!study.asked->owner || study.asked->room > 0)) continue;

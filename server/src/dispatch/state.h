@@ -141,10 +141,7 @@ struct Study {
   std::optional<Asked> asked{};                       // of an ask-and-tell study
   std::optional<DeviceWatch> watch{};                 // set if its webhook wants it
   std::set<std::string> earlier_blobs{};  // of earlier versions of its code, not in its spec
-  // The limits that apply now (R68); 0: none.
-  Millis time_limit_ms = 0;
-  std::int64_t owner_devices = 0;    // of all studies of its owner
-  std::int64_t project_devices = 0;  // of all studies of its project
+  Millis time_limit_ms = 0;               // the limit that applies now (R68); 0: none
 
   // Moves the cursor to the next trial that is not in memory.
   void skip_known() {
@@ -375,7 +372,7 @@ struct State {
   // Counts attempts of the study among those of its owner and its project.
   void count_running(const Study& study, std::int64_t change);
   // Returns whether a ceiling lets no more devices compute the study now (R68).
-  bool is_at_ceiling(const Study& study) const;
+  bool is_at_ceiling(const std::string& owner, const std::string& project) const;
 
   // The next functions are in absences.cc.
   void on(const WebhookSet& event);
@@ -595,6 +592,8 @@ std::optional<protocol::Failure> spend(Trial& trial, const std::string& device,
 
 // Returns the failure of an attempt that an administrator has stopped. It counts for nothing.
 protocol::Failure operator_stopped();
+Error unavailable();    // storage cannot write
+Error unknown_study();  // no study has this number
 
 // Returns a sentence for people that explains the code.
 std::string_view revoke_text(protocol::RevokeCode code);

@@ -5,13 +5,9 @@
 
 namespace hyperflock::dispatch {
 
-namespace {
-
 Error unavailable() {
   return {"storage_unavailable", "The server cannot write now; try again later."};
 }
-
-}  // namespace
 
 void State::on(const StudySubmitted& event) {
   if (read_only) {

@@ -67,9 +67,16 @@ class StudyOrder {
   // no work. So lower priorities of its owner may take part.
   template <typename Fits>
   std::optional<StudyId> first(Fits fits) const {
+    return first([](const std::string&) { return true; }, fits);
+  }
+
+  // As above, but the studies of an owner take part only if `admits` returns true for the owner.
+  template <typename Admits, typename Fits>
+  std::optional<StudyId> first(Admits admits, Fits fits) const {
     std::optional<Turn> best;
     for (const auto& [least, owner] : by_least_) {
       if (best && *best < least) break;  // no other owner has an earlier turn
+      if (!admits(owner)) continue;
       const std::optional<Turn> one = first_of(owners_.at(owner), fits);
       if (one && (!best || *one < *best)) best = one;
     }

@@ -212,13 +212,7 @@ Said Reference::reissue(Id study, const std::string& code, Scenario::Keeps keeps
     found->second.earlier_codes.erase(code);
     const bool ran = !is_stopped(found->second);
     found->second.code_name = code;
-    if (ran && is_stopped(found->second)) {
-      for (auto& [number, attempt] : attempts_) {
-        if (attempt.study != study || attempt.state != AttemptState::live) continue;
-        say(attempt.device, "revoke #" + std::to_string(number) + " operator_stopped");
-        let_go(attempt, AttemptState::revoked);
-      }
-    }
+    if (ran && is_stopped(found->second)) stop_attempts(study);
   }
   for (auto& [id, trial] : found->second.trials) {
     if (trial.state != TrialState::failed) continue;

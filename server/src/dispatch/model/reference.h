@@ -267,6 +267,8 @@ class Reference {
               bool next);
   void end(Attempt& attempt, storage::AttemptState state);  // closes the attempt
   void let_go(Attempt& attempt, storage::AttemptState state);
+  // Revokes the live attempts of a study that an administrator has stopped (R67).
+  void stop_attempts(Id study);
   void requeue(Id study, Id trial, Millis delay);
   // Counts a failure. Returns true if the trial gets no other attempt; then call finish_trial().
   bool count_failure(const Attempt& attempt, protocol::Cause cause, const std::string& code);

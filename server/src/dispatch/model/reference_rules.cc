@@ -44,15 +44,18 @@ Said Reference::stop(Stopped what, const std::string& name, bool stopped) {
     const bool stops = is_stopped(study) && ran.contains(id);
     const bool has_old_code =
         stopped && what == Stopped::code && study.earlier_codes.contains(name);
-    if (!stops && !has_old_code) continue;
-    for (auto& [number, attempt] : attempts_) {
-      if (attempt.study != id || attempt.state != AttemptState::live) continue;
-      say(attempt.device, "revoke #" + std::to_string(number) + " operator_stopped");
-      let_go(attempt, AttemptState::revoked);
-    }
+    if (stops || has_old_code) stop_attempts(id);
   }
   finish_event();
   return done();
+}
+
+void Reference::stop_attempts(Id study) {
+  for (auto& [number, attempt] : attempts_) {
+    if (attempt.study != study || attempt.state != AttemptState::live) continue;
+    say(attempt.device, "revoke #" + std::to_string(number) + " operator_stopped");
+    let_go(attempt, AttemptState::revoked);
+  }
 }
 
 Said Reference::limit(CeilingScope scope, const std::string& name,
