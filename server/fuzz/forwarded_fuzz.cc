@@ -2,25 +2,19 @@
 // a header; the first byte of a line says which. Whatever a client writes before its proxy's part,
 // the client stays the one that the proxy names.
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string_view>
 
 #include "net/proxy/forwarded.h"
+#include "require.h"
 
 namespace {
 
 using hyperflock::IpAddress;
+using hyperflock::fuzz::require;
 using hyperflock::net::Client;
 using hyperflock::net::client_of;
 using hyperflock::net::ForwardedHeaders;
 using hyperflock::net::TrustedProxies;
-
-void require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "%s\n", what);
-  std::abort();
-}
 
 ForwardedHeaders headers_of(std::string_view text) {
   ForwardedHeaders headers;

@@ -3,20 +3,13 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 #include <string_view>
 
 #include "protocol/codec.h"
+#include "require.h"
 
 namespace hyperflock::fuzz {
-
-inline void require(bool holds, const char* what, const std::string& detail) {
-  if (holds) return;
-  std::fprintf(stderr, "%s: %s\n", what, detail.c_str());
-  std::abort();
-}
 
 template <typename Parse, typename Write>
 void check_text(const std::uint8_t* data, std::size_t size, Parse parse, Write write) {

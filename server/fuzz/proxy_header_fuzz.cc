@@ -1,22 +1,16 @@
 // Fuzzes read_proxy_header(), which reads the first bytes of a proxy's connection. The answer must
 // be the same however the bytes are cut, and must never ask for bytes beyond the header.
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <string_view>
 
 #include "net/proxy/proxy_header.h"
+#include "require.h"
 
 namespace {
 
+using hyperflock::fuzz::require;
 using hyperflock::net::ProxyRead;
 using State = ProxyRead::State;
-
-void require(bool holds, const char* what) {
-  if (holds) return;
-  std::fprintf(stderr, "%s\n", what);
-  std::abort();
-}
 
 void check(std::string_view bytes, const ProxyRead& read) {
   switch (read.state) {

@@ -24,6 +24,7 @@
 #include "auth/first_start.h"
 #include "auth/identity_cache.h"
 #include "auth/trusted_clock.h"
+#include "base/steady_clock.h"
 #include "blobs/blob_store.h"
 #include "blobs/collected_blobs.h"
 #include "blobs/disk_room.h"
@@ -210,7 +211,9 @@ class RunningServer final : public Server {
       compute_listener_->stop();
       console_listener_->stop();
       for (net::Connections* open : both()) open->shut_all(kServiceRestart);
-      for (net::Connections* open : both()) (void)open->wait_empty(kCloseMs);
+      const Instant last = steady_now() + kCloseMs;
+      for (net::Connections* open : both())
+        (void)open->wait_empty(std::max<Millis>(0, last - steady_now()));
       if (connections() != 0) {
         telemetry::log(telemetry::LogLevel::warning, "connections_cut",
                        {{"connections", connections()}});
@@ -462,8 +465,7 @@ class RunningServer final : public Server {
     sweep_.expires_after(std::chrono::seconds(1));
     sweep_.async_wait([this](const boost::system::error_code& error) {
       if (error) return;
-      const auto now = std::chrono::steady_clock::now().time_since_epoch();
-      const Instant instant{std::chrono::duration_cast<std::chrono::milliseconds>(now).count()};
+      const Instant instant = steady_now();
       for (net::Connections* open : both()) open->check_progress(instant);
       if (idle_memory_.due(connections(), take_peak(), instant))
         (void)readers_.post(give_back_memory);

@@ -165,11 +165,4 @@ Result<BlobStore::Stored> BlobStore::Writer::finish(std::string_view expected_sh
   return Stored{bytes_, true};
 }
 
-std::optional<std::uint64_t> BlobStore::free_bytes() const {
-  std::error_code error;
-  const std::filesystem::space_info space = std::filesystem::space(folder_, error);
-  if (error) return std::nullopt;
-  return space.available;
-}
-
 }  // namespace hyperflock::blobs

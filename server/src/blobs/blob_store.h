@@ -77,8 +77,6 @@ class BlobStore {
   // Removes a blob. The removal is not durable: after a crash the blob may be there again.
   void remove(std::string_view sha256) const;
   std::uint64_t max_bytes() const { return max_bytes_; }
-  // Returns the disk's free bytes; nullopt if they are not known.
-  std::optional<std::uint64_t> free_bytes() const;
 
  private:
   BlobStore(std::filesystem::path folder, std::uint64_t max_bytes)

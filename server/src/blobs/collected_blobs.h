@@ -85,8 +85,6 @@ class CollectedBlobs {
     return blobs_->path_of(sha256);
   }
   std::optional<std::uint64_t> size(std::string_view sha256) const { return blobs_->size(sha256); }
-  // Returns the disk's free bytes; nullopt if they are not known.
-  std::optional<std::uint64_t> free_bytes() const { return blobs_->free_bytes(); }
 
   // Notes that storage no longer names these blobs. Never waits for the disk: sweep() removes the
   // files. Call it in the order of the commits.

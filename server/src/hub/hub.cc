@@ -10,10 +10,10 @@
 #include <optional>
 #include <random>
 #include <set>
-#include <type_traits>
 #include <unordered_map>
 #include <utility>
 
+#include "base/steady_clock.h"
 #include "hub/deletion_sweep.h"
 #include "hub/executor.h"
 #include "hub/group_commit.h"
@@ -36,12 +36,6 @@ template <typename... Fs>
 struct Overloaded : Fs... {
   using Fs::operator()...;
 };
-
-Instant now() {
-  return Instant{
-      std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now().time_since_epoch())
-          .count()};
-}
 
 std::function<std::uint64_t()> random_source() {
   return [engine = std::mt19937_64(std::random_device{}())]() mutable { return engine(); };
@@ -151,7 +145,7 @@ class StrandHub final : public Hub {
       const std::lock_guard lock(work_mutex_);
       if (const auto found = work_.find(study); found != work_.end()) work = found->second;
     }
-    return dispatch::estimate(work, open_trials, now());
+    return dispatch::estimate(work, open_trials, steady_now());
   }
 
   void watch(StudyId study, std::weak_ptr<Watcher> watcher) override {
@@ -193,13 +187,13 @@ class StrandHub final : public Hub {
 
   void cancel_study(StudyId study, storage::NoteAudit note, Callback<StudyId> done) override {
     change_study(dispatch::StudyCancelRequested{{}, study, note}, std::move(done),
-                 {storage::EndStudy{study, storage::StudyState::cancelled}, note});
+                 Direct{study, {storage::EndStudy{study, storage::StudyState::cancelled}, note}});
   }
 
   void pause_study(StudyId study, bool paused, storage::NoteAudit note,
                    Callback<StudyId> done) override {
     change_study(dispatch::StudyPauseRequested{{}, study, paused, note}, std::move(done),
-                 {storage::PauseStudy{study, paused}, note});
+                 Direct{study, {storage::PauseStudy{study, paused}, note}});
   }
 
   void prioritize_study(StudyId study, std::int64_t priority, storage::NoteAudit note,
@@ -372,28 +366,24 @@ class StrandHub final : public Hub {
     if (schedule) asio::post(strand_, [this] { work(); });
   }
 
+  // A change of a study without the dispatcher, with its entry in the audit log.
+  struct Direct {
+    StudyId study{};
+    std::vector<storage::Transition> change{};
+  };
+
   // Passes a change of a study to the dispatcher. `done` receives its answer. On a full disk,
-  // commits `on_full_disk` instead: the change, and its entry in the audit log.
+  // commits `on_full_disk` instead.
   template <typename Event>
-  void change_study(Event event, Callback<StudyId> done,
-                    std::vector<storage::Transition> on_full_disk = {}) {
+  void change_study(Event event, Callback<StudyId> done, std::optional<Direct> on_full_disk = {}) {
     push(Task([this, event = std::move(event), done = std::move(done),
                direct = std::move(on_full_disk)]() mutable {
-      if (full_ && direct.empty()) return done(no_room());
-      if (full_) return change_directly(study_of(event), std::move(direct), std::move(done));
+      if (full_ && !direct) return done(no_room());
+      if (full_) return change_directly(direct->study, std::move(direct->change), std::move(done));
       event.request = next_request();
       changes_.emplace(event.request, std::move(done));
       handle(std::move(event));
     }));
-  }
-
-  template <typename Event>
-  static StudyId study_of(const Event& event) {
-    if constexpr (std::is_same_v<std::decay_t<decltype(event.study)>, StudyId>) {
-      return event.study;
-    } else {
-      return event.study.id;
-    }
   }
 
   // Commits the group and passes the first outcome to `done`. If there was no error, passes it to
@@ -477,7 +467,7 @@ class StrandHub final : public Hub {
   bool keep_to_budget(dispatch::MessageReceived& event) {
     const auto found = peers_.find(event.session);
     if (found == peers_.end()) return true;
-    const DeviceBudget::Kept kept = budget_.keep(found->second.device, event.message, now());
+    const DeviceBudget::Kept kept = budget_.keep(found->second.device, event.message, steady_now());
     if (kept.answer) found->second.peer->send(protocol::serialize(*kept.answer));
     return kept.passes;
   }
@@ -513,7 +503,7 @@ class StrandHub final : public Hub {
 
   void handle(const dispatch::Event& event) {
     CommitGroup group;
-    for (dispatch::Effect& effect : dispatcher_.handle(event, now())) {
+    for (dispatch::Effect& effect : dispatcher_.handle(event, steady_now())) {
       std::visit(
           Overloaded{
               [&group](dispatch::Propose& propose) {
@@ -615,12 +605,13 @@ class StrandHub final : public Hub {
     dispatch::BatchCommitted committed;
     committed.outcomes.reserve(done.items.size());
     bool queued = false;
+    const Instant time = steady_now();
     for (std::size_t i = 0; i < done.items.size(); ++i) {
       CommitItem& item = done.items[i];
       const storage::Outcome& outcome = (*done.outcomes)[i];
       --uncommitted_;
       queued |= outcome.queued;
-      budget_.note(item.transition, outcome, now());
+      budget_.note(item.transition, outcome, time);
       if (!outcome.dropped.empty() || !outcome.disowned.empty()) settings_.dropped(outcome);
       if (item.done) {
         item.done(outcome);
@@ -717,7 +708,7 @@ class StrandHub final : public Hub {
       if (error) return;
       armed_.reset();
       const std::optional<Instant> next = dispatcher_.next_deadline();
-      if (next && *next <= now()) handle(dispatch::Tick{});
+      if (next && *next <= steady_now()) handle(dispatch::Tick{});
       flush();
       arm_tick();
     });

@@ -29,6 +29,12 @@ struct Lane {
   std::string caller{};  // a person, a device or a network; empty: the server itself
 };
 
+// Returns the lane for short work that follows costly work of the same caller.
+inline Lane quick_after(Lane lane) {
+  if (lane.band == Band::costly) lane.band = Band::quick;
+  return lane;
+}
+
 struct ReaderLimits {
   // The number of threads of each Band. It is one more than a caller may use at once, so that a
   // second caller need not wait for the first one's task.

@@ -175,10 +175,7 @@ class ClientSession final : public SessionBase, public std::enable_shared_from_t
   }
 
   // Returns where work for this connection waits. REQUIRES: hello was accepted.
-  hub::Lane lane(hub::Band band) const {
-    const bool is_admin = principal_->role == storage::PrincipalRole::admin;
-    return {is_admin ? hub::Band::operators : band, "person " + std::to_string(principal_->id)};
-  }
+  hub::Lane lane(hub::Band band) const { return http::lane_of(*principal_, band); }
 
   // Returns the researcher's current quota. Administrators have no limits.
   storage::Quota quota() const {

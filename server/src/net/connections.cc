@@ -8,12 +8,14 @@ namespace hyperflock::net {
 ConnectionSlot::ConnectionSlot(ConnectionSlot&& other) noexcept
     : owner_(std::exchange(other.owner_, nullptr)),
       id_(other.id_),
-      client_(std::move(other.client_)) {}
+      client_(std::move(other.client_)),
+      proven_(other.proven_) {}
 
 ConnectionSlot& ConnectionSlot::operator=(ConnectionSlot&& other) noexcept {
   std::swap(owner_, other.owner_);
   std::swap(id_, other.id_);
   std::swap(client_, other.client_);
+  std::swap(proven_, other.proven_);
   return *this;
 }
 
@@ -35,7 +37,7 @@ Status ConnectionSlot::claim(const std::string& client) {
 void ConnectionSlot::unclaim() { (void)claim({}); }
 
 void ConnectionSlot::prove() {
-  if (owner_ != nullptr) owner_->prove(id_);
+  if (owner_ != nullptr && !std::exchange(proven_, true)) owner_->prove(id_);
 }
 
 Result<ConnectionSlot> Connections::admit(const std::string& client) {

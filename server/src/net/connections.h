@@ -63,6 +63,7 @@ class ConnectionSlot {
   Connections* owner_ = nullptr;
   std::uint64_t id_ = 0;
   std::string client_;  // empty: it counts for nobody
+  bool proven_ = false;
 };
 
 class Connections {

@@ -23,6 +23,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/steady_clock.h"
 #include "http/core/changes.h"
 #include "net/proxy/forwarded.h"
 #include "net/proxy/proxy_header.h"
@@ -55,21 +56,15 @@ constexpr std::size_t kFirstPiece = std::size_t{16} * 1024;
 constexpr Millis kFastPieceMs = 500;
 constexpr std::size_t kFirstRead = 512;  // of a request
 
-Instant now() {
-  return Instant{
-      std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now().time_since_epoch())
-          .count()};
-}
-
 // The size of the next piece of a file or an upload.
 class PieceSize {
  public:
   explicit PieceSize(std::size_t most) : most_(most), bytes_(std::min(kFirstPiece, most)) {}
   std::size_t bytes() const { return bytes_; }
-  void begin() { begun_ = now(); }
+  void begin() { begun_ = steady_now(); }
   void end() {
-    bytes_ =
-        now() - begun_ < kFastPieceMs ? std::min(most_, 2 * bytes_) : std::min(kFirstPiece, most_);
+    bytes_ = steady_now() - begun_ < kFastPieceMs ? std::min(most_, 2 * bytes_)
+                                                  : std::min(kFirstPiece, most_);
   }
 
  private:
@@ -207,7 +202,7 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
 
   // Refuses the connection before its first request. Nothing can be said before TLS has begun.
   Awaitable<void> refuse_early(const Error& error) {
-    if (stream_->tls() == nullptr) co_await refuse(http::status_of(error.code), error);
+    if (stream_->tls() == nullptr) co_await refuse(error);
   }
 
   // Waits for the first bytes of the next request. Meanwhile the connection holds little memory.
@@ -237,7 +232,7 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
       co_await refuse_head(error);
       co_return false;
     }
-    sending_ = PacedTransfer(context_.limits.pace, now());
+    sending_ = PacedTransfer(context_.limits.pace, steady_now());
 
     auto request = std::make_shared<http::Request>(request_of(head));
     const bool has_body = head.chunked() || request->content_length.value_or(0) > 0;
@@ -318,7 +313,7 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
     };
     const ForwardedHeaders headers{values("X-Forwarded-For"), values("X-Forwarded-Proto")};
     if (context_.notice != nullptr && !headers.addresses.empty() && !by_proxy_ && !named_)
-      context_.notice->note(peer_.address.text(), now());
+      context_.notice->note(peer_.address.text(), steady_now());
     request.local = local_ && headers.empty();
     Client client = peer_;
     if (by_proxy_) {
@@ -354,7 +349,7 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
   Awaitable<bool> read_body(BodyParser& body, std::string& out) {
     out.resize(body.content_length().value_or(0));
     std::size_t filled = 0;
-    PacedTransfer receiving(context_.limits.pace, now());
+    PacedTransfer receiving(context_.limits.pace, steady_now());
     while (!body.is_done()) {
       body.get().body().data = out.data() + filled;
       body.get().body().size = out.size() - filled;
@@ -386,7 +381,7 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
     note(co_await on_reader<Status>(request->lane, open));
     std::string piece;
     PieceSize size(context_.limits.piece_bytes);
-    PacedTransfer receiving(context_.limits.pace, now());
+    PacedTransfer receiving(context_.limits.pace, steady_now());
     while (!failed && !body.is_done()) {
       size.begin();
       piece.resize(size.bytes());
@@ -461,14 +456,14 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
                          http::KeepAlive keep, bool unread) {
     if (unread) keep = http::KeepAlive::no;
     context_.metrics.http_request(response.status);
-    sending_ = PacedTransfer(context_.limits.pace, now());
+    sending_ = PacedTransfer(context_.limits.pace, steady_now());
     const std::string head = http::serialize_head(
         response, keep, request.secure ? http::Scheme::https : http::Scheme::http);
     const bool with_body = request.method != http::Method::head && response.status != 304;
     bool sent = false;
     if (const auto* file = std::get_if<http::FileBody>(&response.body);
         file != nullptr && with_body) {
-      const hub::Lane lane = lane_of_file(request);
+      const hub::Lane lane = hub::quick_after(request.lane);
       sent = co_await write_text(head) && co_await write_file(*file, lane);
     } else {
       const std::string_view body = with_body ? text_of(response) : std::string_view();
@@ -495,13 +490,13 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
                 "A PROXY header came from an address that is not a trusted proxy of the server "
                 "(--trusted-proxy)."};
     }
-    co_await refuse(http::status_of(reason.code), reason);
+    co_await refuse(reason);
   }
 
-  Awaitable<void> refuse(int status, const Error& error) {
-    context_.metrics.http_request(status);
-    sending_ = PacedTransfer(context_.limits.pace, now());
-    const http::Response response = http::error_response(status, error);
+  Awaitable<void> refuse(const Error& error) {
+    const http::Response response = http::error_response(error);
+    context_.metrics.http_request(response.status);
+    sending_ = PacedTransfer(context_.limits.pace, steady_now());
     const std::string head = http::serialize_head(
         response, http::KeepAlive::no, peer_.secure ? http::Scheme::https : http::Scheme::http);
     if (co_await write_text(head, text_of(response))) co_await linger();
@@ -538,14 +533,6 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
       rest.remove_prefix(bytes);
     }
     co_return true;
-  }
-
-  // Returns where the reading of a file's pieces waits: with the quick work, whatever found the
-  // file.
-  static hub::Lane lane_of_file(const http::Request& request) {
-    hub::Lane lane = request.lane;
-    if (lane.band == hub::Band::costly) lane.band = hub::Band::quick;
-    return lane;
   }
 
   // The file is open only while a piece is read. So answers to slow peers hold no descriptors.
@@ -590,7 +577,7 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
 
   // Limits the next piece of a transfer.
   void expire_with(const PacedTransfer& transfer) {
-    expire_after(std::min(context_.limits.transfer_ms, transfer.left_ms(now())));
+    expire_after(std::min(context_.limits.transfer_ms, transfer.left_ms(steady_now())));
   }
 
   // Sets the connection's only timer. When it expires, the awaited operation ends with an error.

@@ -10,6 +10,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/steady_clock.h"
 #include "net/stream.h"
 
 namespace hyperflock::net {
@@ -27,12 +28,6 @@ constexpr std::size_t kGreetingRead = 512;
 // The size of the kernel's send buffer for one peer. Control messages need little, and a slow peer
 // must not cost megabytes.
 constexpr int kKernelSendBytes = 128 * 1024;
-
-Millis steady_ms() {
-  return std::chrono::duration_cast<milliseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 class Channel final : public WsChannel, public std::enable_shared_from_this<Channel> {
  public:
@@ -151,7 +146,7 @@ class Channel final : public WsChannel, public std::enable_shared_from_this<Chan
       message_started_ = 0;  // the server does not read, so this time is not the peer's
       return;
     }
-    if (buffer_.size() != 0 && message_started_ == 0) message_started_ = steady_ms();
+    if (buffer_.size() != 0 && message_started_ == 0) message_started_ = steady_now().ms;
     reading_ = true;
     ws_.async_read_some(buffer_, room(), [self = shared_from_this()](ErrorCode error, std::size_t) {
       self->on_read(error);
@@ -173,7 +168,7 @@ class Channel final : public WsChannel, public std::enable_shared_from_this<Chan
       return;
     }
     if (!ws_.is_message_done()) {
-      if (message_started_ == 0) message_started_ = steady_ms();
+      if (message_started_ == 0) message_started_ = steady_now().ms;
     } else {
       message_started_ = 0;
       if (ws_.got_text()) {
@@ -220,7 +215,7 @@ class Channel final : public WsChannel, public std::enable_shared_from_this<Chan
   void write_next() {
     if (writing_ || queue_.empty() || finished_) return;
     writing_ = true;
-    write_started_ = steady_ms();
+    write_started_ = steady_now().ms;
     ws_.async_write(
         asio::buffer(queue_.front()),
         [self = shared_from_this()](ErrorCode error, std::size_t) { self->on_written(error); });

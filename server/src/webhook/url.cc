@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/text.h"
+
 namespace hyperflock::webhook {
 namespace {
 
@@ -15,7 +17,6 @@ Error bad(std::string why) { return {"bad_webhook", std::move(why), "webhook.url
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return c >= 'a' && c <= 'z'; }
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
 
 bool is_label(std::string_view label) {
   return !label.empty() && label.size() <= kLongestLabel && std::ranges::all_of(label, [](char c) {
@@ -61,8 +62,7 @@ Status read_host(std::string_view text, Url& url) {
 
 std::optional<std::string> host_name(std::string_view text) {
   if (text.ends_with('.')) text.remove_suffix(1);
-  std::string name(text);
-  std::ranges::transform(name, name.begin(), lower);
+  const std::string name = lower(text);
   if (name.empty() || name.size() > kLongestName) return std::nullopt;
   for (std::string_view rest = name;;) {
     const std::size_t dot = rest.find('.');

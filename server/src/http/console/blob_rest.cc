@@ -188,10 +188,10 @@ Result<std::unique_ptr<Upload>> open_upload(const SiteContext& context, const Re
   storage::OwnBlob own{request.principal.name, request.captures.front(), 0,
                        quota_of(request.principal)};
   // The quota is checked before the body is read. What the caller owns counts already.
-  TRY(const auto others, context.storage.not_owned(own.owner, {own.sha256}));
-  if (!others.empty()) {
+  if (own.quota.bytes > 0) {
+    TRY(const auto others, context.storage.not_owned(own.owner, {own.sha256}));
     const auto bytes = static_cast<std::int64_t>(request.content_length.value_or(0));
-    TRY(check_quota(context, request, bytes));
+    if (!others.empty()) TRY(check_quota(context, request, bytes));
   }
   TRY(auto upload, context.blobs.begin(own.sha256));
   return std::unique_ptr<Upload>(

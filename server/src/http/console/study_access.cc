@@ -60,15 +60,9 @@ void reply_with_row(const SiteContext& context, const hub::Lane& lane, StudyId i
   if (added != hub::Added::yes) respond(reply, overloaded(added));
 }
 
-hub::Lane row_lane(const Request& request) {
-  hub::Lane lane = request.lane;
-  if (lane.band == hub::Band::costly) lane.band = hub::Band::quick;
-  return lane;
-}
-
 hub::Callback<StudyId> row_replier(const SiteContext& context, const Request& request,
                                    Reply reply) {
-  return [&context, lane = row_lane(request),
+  return [&context, lane = hub::quick_after(request.lane),
           reply = std::move(reply)](const Result<StudyId>& changed) {
     if (!changed) return reply(error_response(changed.error()));
     reply_with_row(context, lane, *changed, 200, reply);

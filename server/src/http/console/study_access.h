@@ -34,9 +34,6 @@ void reply_with_row(const SiteContext& context, const hub::Lane& lane, StudyId i
                     const Reply& reply,
                     std::function<Status(const storage::StudyRow&)> objection = {});
 
-// Returns the lane in which the row of a study that the request has changed is read.
-hub::Lane row_lane(const Request& request);
-
 // Returns a callback that replies with the row of the changed study.
 hub::Callback<StudyId> row_replier(const SiteContext& context, const Request& request, Reply reply);
 

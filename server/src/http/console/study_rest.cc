@@ -153,7 +153,7 @@ Status submit(const SiteContext& context, const Request& request, const Reply& r
   TRY(check_blobs(context, spec, {request.principal.name}));
   TRY(check_rules(context, request.principal.name, project, spec));
   const bool awaits = needs_approval(context, request, request.principal.name, project);
-  auto done = [&context, hold, sent = spec, project, lane = row_lane(request),
+  auto done = [&context, hold, sent = spec, project, lane = hub::quick_after(request.lane),
                reply](Result<hub::Submitted> submitted) mutable {
     if (!submitted) return reply(error_response(submitted.error()));
     if (submitted->how == hub::Submitted::How::created) {
@@ -269,7 +269,8 @@ Status extend(const SiteContext& context, const Request& request, const Reply& r
 // Answers with the row of a study whose webhook was set or removed.
 hub::Committed webhook_replier(const SiteContext& context, const Request& request, StudyId id,
                                const Reply& reply) {
-  return [&context, lane = row_lane(request), id, reply](const Result<storage::Outcome>& outcome) {
+  return [&context, lane = hub::quick_after(request.lane), id,
+          reply](const Result<storage::Outcome>& outcome) {
     if (!outcome) return reply(error_response(outcome.error()));
     if (outcome->applied == storage::Applied::conflict)
       return reply(error_response(unknown_study()));

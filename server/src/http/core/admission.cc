@@ -1,20 +1,11 @@
 #include "http/core/admission.h"
 
 #include <algorithm>
-#include <chrono>
 
 #include "base/ip.h"
+#include "base/steady_clock.h"
 
 namespace hyperflock::http {
-namespace {
-
-Instant now() {
-  const auto since_start = std::chrono::steady_clock::now().time_since_epoch();
-  return Instant{std::chrono::duration_cast<std::chrono::milliseconds>(since_start).count()};
-}
-
-}  // namespace
-
 Admission::Admission(const AdmissionLimits& limits)
     : joins_({.burst = limits.joins_burst, .per_second = limits.joins_per_s}),
       strangers_({.burst = limits.strangers_burst, .per_second = limits.strangers_per_s}),
@@ -31,7 +22,7 @@ Admission::Admission(const AdmissionLimits& limits)
 Admission::Verdict Admission::ask(auth::RateLimiter& limiter, const std::string& key,
                                   double tokens) {
   const std::lock_guard lock(mutex_);
-  const Instant time = now();
+  const Instant time = steady_now();
   if (limiter.allow(key, time, tokens)) return {};
   return {std::max<std::int64_t>(1, (limiter.wait_ms(key, time, tokens) + 999) / 1'000)};
 }
@@ -51,7 +42,7 @@ Admission::Verdict Admission::admit_stranger(const std::string& address) {
 // An upload that is refused takes no token of the other buckets.
 Admission::Verdict Admission::ask(auth::RateLimiter& own, const Uploader& uploader) {
   const std::lock_guard lock(mutex_);
-  const Instant time = now();
+  const Instant time = steady_now();
   const std::int64_t wait_ms =
       std::max({own.wait_ms(uploader.attempt, time), device_uploads_.wait_ms(uploader.device, time),
                 study_uploads_.wait_ms(uploader.study, time)});

@@ -135,6 +135,11 @@ bool is_hex(char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' 
 
 }  // namespace
 
+hub::Lane lane_of(const storage::Principal& person, hub::Band band) {
+  const bool is_admin = person.role == storage::PrincipalRole::admin;
+  return {is_admin ? hub::Band::operators : band, "person " + std::to_string(person.id)};
+}
+
 std::uint64_t Response::body_bytes() const {
   if (const auto* text = std::get_if<std::string>(&body)) return text->size();
   if (const auto* shared = std::get_if<std::shared_ptr<const std::string>>(&body))

@@ -48,6 +48,9 @@ struct Request {
   hub::Lane lane{hub::Band::quick, {}};
 };
 
+// Returns where work for a person waits: an administrator's work in a band of its own.
+hub::Lane lane_of(const storage::Principal& person, hub::Band band);
+
 // A file that is sent in pieces.
 struct FileBody {
   std::string path;

@@ -17,17 +17,13 @@ constexpr std::size_t kStaticRoute = std::numeric_limits<std::size_t>::max();
 
 // Returns where the work for an admitted request waits. The caller is the one whom the site
 // recognised. Anybody else is known by the network only.
-hub::Lane lane_of(const Request& request, const Route* route) {
-  hub::Lane lane{hub::Band::quick, "network " + client_network(request.address)};
-  if (request.principal.id != 0) lane.caller = "person " + std::to_string(request.principal.id);
-  if (!request.device.id.empty()) lane.caller = "device " + request.device.id;
-  const bool is_admin =
-      request.principal.id != 0 && request.principal.role == storage::PrincipalRole::admin;
+hub::Lane lane_for(const Request& request, const Route* route) {
   const bool is_costly =
       route != nullptr && (route->upload != nullptr || route->cost == Cost::costly);
-  if (is_costly) lane.band = hub::Band::costly;
-  if (is_admin) lane.band = hub::Band::operators;
-  return lane;
+  const hub::Band band = is_costly ? hub::Band::costly : hub::Band::quick;
+  if (request.principal.id != 0) return lane_of(request.principal, band);
+  if (!request.device.id.empty()) return {band, "device " + request.device.id};
+  return {band, "network " + client_network(request.address)};
 }
 
 // An upload with the bytes that it has claimed.
@@ -63,10 +59,8 @@ Plan RoutedSite::plan(Request& request) {
   }
   const Status admitted = parts_.admit(context_, route, request);
   if (!admitted) return ready(error_response(admitted.error()));
-  request.lane = lane_of(request, &route);
+  request.lane = lane_for(request, &route);
   if (route.upload != nullptr) return plan_upload(*route.upload, request);
-  if (route.disk == Disk::grows && !context_.room.admits_rows())
-    return ready(error_response(hub::no_room()));
   return Plan{Plan::Kind::handle, {}, route.body_limit};
 }
 
@@ -87,7 +81,7 @@ Plan RoutedSite::plan_file(Request& request, const std::string& allow) const {
   if (known && reads) {
     if (auto cached = context_.files.cached(request)) return ready(with_policy(std::move(*cached)));
     request.route = kStaticRoute;
-    request.lane = lane_of(request, nullptr);
+    request.lane = lane_for(request, nullptr);
     return Plan{Plan::Kind::handle, {}, 0};
   }
   if (known || !allow.empty()) {
@@ -110,7 +104,11 @@ Response RoutedSite::with_policy(Response response) const {
 
 void RoutedSite::handle(std::shared_ptr<const Request> request, Reply reply) {
   if (request->route == kStaticRoute) return reply(with_policy(context_.files.load(*request)));
-  parts_.routes[request->route].handle(context_, *request, reply);
+  const Route& route = parts_.routes[request->route];
+  // The question for room may block on the disk, so it is asked here, on a reader's thread.
+  if (route.disk == Disk::grows && !context_.room.admits_rows())
+    return reply(error_response(hub::no_room()));
+  route.handle(context_, *request, reply);
 }
 
 // The bytes are claimed before the body is read, so that uploads at the same time do not count on

@@ -1,23 +1,11 @@
 #include "http/core/same_origin.h"
 
-#include <algorithm>
 #include <string>
 
 #include "base/ip.h"
+#include "base/text.h"
 
 namespace hyperflock::http {
-namespace {
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  std::ranges::transform(out, out.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-  });
-  return out;
-}
-
-}  // namespace
-
 Status check_same_origin(const Request& request, std::string_view own_origin) {
   const Error foreign{"cross_origin", "A page of another address may not send this request."};
   if (!request.fetch_site.empty()) {
@@ -33,9 +21,8 @@ Status check_same_origin(const Request& request, std::string_view own_origin) {
 }
 
 Status check_json(const Request& request) {
-  std::string type = lower(request.content_type.substr(0, request.content_type.find(';')));
-  type.erase(type.find_last_not_of(" \t") + 1);
-  if (type == "application/json") return {};
+  const std::string type = lower(request.content_type.substr(0, request.content_type.find(';')));
+  if (trimmed(type) == "application/json") return {};
   return Error{"not_json",
                "Send the body as JSON, with the header Content-Type: application/json."};
 }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/hex.h"
+#include "base/text.h"
 
 namespace hyperflock::http {
 namespace {
@@ -59,12 +60,6 @@ bool immutable_url(std::string_view url) {
   const std::size_t slash = url.find('/');
   return slash != std::string_view::npos &&
          url.substr(0, slash).find('-') != std::string_view::npos;
-}
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
 }
 
 // Returns the elements of a comma-separated header, trimmed.

@@ -4,18 +4,13 @@
 #include <optional>
 #include <ranges>
 
+#include "base/text.h"
+
 namespace hyperflock::net {
 namespace {
 
 // More proxies than this in a row are a mistake.
 constexpr int kMostHops = 32;
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kSpace = " \t";
-  const std::size_t first = text.find_first_not_of(kSpace);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kSpace) + 1 - first);
-}
 
 bool is_port(std::string_view text) {
   return !text.empty() && text.size() <= 5 &&
@@ -40,12 +35,6 @@ std::optional<IpAddress> address_of(std::string_view entry) {
   return IpAddress::parse(entry);
 }
 
-bool equals_lower(std::string_view text, std::string_view lower) {
-  return std::ranges::equal(text, lower, [](char given, char wanted) {
-    return (given >= 'A' && given <= 'Z' ? static_cast<char>(given - 'A' + 'a') : given) == wanted;
-  });
-}
-
 Error bad_addresses() {
   return {"bad_forwarded",
           "The proxy's X-Forwarded-For header is no list of addresses; correct the proxy's "
@@ -60,8 +49,8 @@ Result<Client> client_of(const Client& peer, const ForwardedHeaders& headers,
   if (!proxies.contains(client.address)) return client;
   if (!headers.protocols.empty()) {
     const std::string_view protocol = trimmed(headers.protocols.front());
-    client.secure = equals_lower(protocol, "https");
-    if (headers.protocols.size() > 1 || (!client.secure && !equals_lower(protocol, "http"))) {
+    client.secure = lower(protocol) == "https";
+    if (headers.protocols.size() > 1 || (!client.secure && lower(protocol) != "http")) {
       return Error{"bad_forwarded",
                    "The proxy's X-Forwarded-Proto header is neither http nor https; correct the "
                    "proxy's configuration."};
