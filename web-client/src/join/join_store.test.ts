@@ -175,6 +175,18 @@ describe("JoinStore", () => {
     expect(store.project.value?.name).toBe("Small CNNs on MNIST");
   });
 
+  it("shows what the names of projects hide", async () => {
+    const project = { ...PROJECT, name: "ab\u202ec", owner: "Ao\u200bki" };
+    const shown = { name: "ab\\u{202E}c", owner: "Ao\\u{200B}ki" };
+    const { store } = scenario([{ kind: "ready", project }, stories.idle.load], {
+      kind: "codes",
+      codes: ["hfe_1", "hfe_2"],
+    });
+    await settled();
+    expect(store.project.value).toMatchObject(shown);
+    expect(store.choices.value[0]?.project).toMatchObject(shown);
+  });
+
   it("turns to the code that is good when the first is not", async () => {
     const { store } = scenario([{ kind: "problem", problem: "bad_code" }, stories.idle.load], {
       kind: "codes",

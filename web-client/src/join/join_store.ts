@@ -17,6 +17,7 @@ import {
   needsClock,
   type PanelView,
   panelView,
+  shownProject,
 } from "./view_model.ts";
 
 const TICK_MS = 1000;
@@ -69,6 +70,7 @@ export class JoinStore {
   readonly language: Signal<Language>;
   readonly words: ReadonlySignal<Dictionary>;
   readonly format: ReadonlySignal<Formatter>;
+  /** The chosen project. Its names, and those of the choices, are as the page shows them. */
   readonly project: ReadonlySignal<ProjectView | null>;
   readonly panel: ReadonlySignal<PanelView>;
   readonly contribution: ReadonlySignal<ContributionView | null>;
@@ -106,7 +108,9 @@ export class JoinStore {
     this.#loads = signal(this.codes.map(() => ({ kind: "loading" })));
     this.project = computed(() => {
       const load = this.#load;
-      return this.#snapshot.value?.project ?? (load.kind === "ready" ? load.project : null);
+      const project =
+        this.#snapshot.value?.project ?? (load.kind === "ready" ? load.project : null);
+      return project === null ? null : shownProject(project);
     });
     this.panel = computed(() =>
       panelView({
@@ -231,7 +235,7 @@ export class JoinStore {
     const phase = this.#snapshot.value?.state.phase;
     const found = this.#loads.value.flatMap((load, index) =>
       load.kind === "ready"
-        ? [{ index, project: load.project, isChosen: index === this.#chosen.value }]
+        ? [{ index, project: shownProject(load.project), isChosen: index === this.#chosen.value }]
         : [],
     );
     return found.length > 1 && phase !== undefined && RESTING_PHASES.has(phase) ? found : [];

@@ -2,7 +2,6 @@
 
 import type { Dictionary } from "../i18n/dictionary.ts";
 import type { Formatter } from "../i18n/format.ts";
-import { shownName } from "../ui/shown_name.ts";
 import { Sparkline } from "../ui/sparkline.tsx";
 import type { TrialCard } from "./view_model.ts";
 
@@ -19,7 +18,7 @@ export function TrialDetails({ trial, words, format }: Props) {
       <div class="trial-head">
         <h3 class="trial-counter">{trial.counter}</h3>
         <p class="trial-study">
-          <strong>{shownName(trial.study)}</strong> <span>{shownName(trial.owner)}</span>
+          <strong>{trial.study}</strong> <span>{trial.owner}</span>
         </p>
       </div>
       {trial.params.length === 0 ? null : (

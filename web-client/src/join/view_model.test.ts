@@ -292,6 +292,19 @@ describe("after the tap", () => {
     expect(view({ phase: "computing", trial: TRIAL, stoppedStudy }).advice).toBe(told);
   });
 
+  it("shows what a name hides, also in a sentence", () => {
+    const hides = { studyName: "ab\u202ec", owner: "Ao\u200bki" };
+    const trial = { ...TRIAL, ...hides };
+    const shown = view({ phase: "computing", trial, stoppedStudy: "d\u202ee" });
+    expect(shown.trial).toMatchObject({ study: "ab\\u{202E}c", owner: "for Ao\\u{200B}ki" });
+    expect(shown.announcement).toContain("ab\\u{202E}c");
+    expect(shown.advice).toBe(en.states.stoppedByOperator("d\\u{202E}e"));
+    const interrupted = { during: "trial", study: 3, studyName: "f\u00adg", number: 0 } as const;
+    expect(view({ phase: "idle" }, { interrupted }).advice).toBe(
+      en.states.interruptedTrial("1", "f\\u{00AD}g"),
+    );
+  });
+
   it("offers to take over from another tab", () => {
     expect(view({ phase: "elsewhere" })).toMatchObject({
       ...en.states.elsewhere,

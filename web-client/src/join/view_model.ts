@@ -3,6 +3,7 @@
 
 import type {
   Contribution,
+  ProjectView,
   StoppedByOperator,
   TrialView,
   VolunteerSnapshot,
@@ -16,6 +17,7 @@ import {
 } from "../i18n/dictionary.ts";
 import type { Formatter } from "../i18n/format.ts";
 import type { Point } from "../ui/curve.ts";
+import { shownName } from "../ui/shown_name.ts";
 import type { InAppBrowser } from "./in_app.ts";
 import type { ProjectLoad } from "./project_api.ts";
 
@@ -135,14 +137,19 @@ function panel(parts: PanelParts): PanelView {
   };
 }
 
+/** Returns the project with its names as the page shows them. */
+export function shownProject(project: ProjectView): ProjectView {
+  return { ...project, name: shownName(project.name), owner: shownName(project.owner) };
+}
+
 function trialCard(
   trial: TrialView,
   { nowMs, words, format }: ViewInput,
   runs: boolean,
 ): TrialCard {
   return {
-    study: trial.studyName,
-    owner: words.trial.forOwner(trial.owner),
+    study: shownName(trial.studyName),
+    owner: words.trial.forOwner(shownName(trial.owner)),
     // Trials are numbered from 0; people count from 1.
     counter: words.trial.counter(
       format.integer(trial.number + 1),
@@ -222,12 +229,17 @@ function interruption({ snapshot, words: { states }, format }: ViewInput): strin
   }
   return interrupted.during === "hidden"
     ? states.interruptedHidden
-    : states.interruptedTrial(format.integer(interrupted.number + 1), interrupted.studyName);
+    : states.interruptedTrial(
+        format.integer(interrupted.number + 1),
+        shownName(interrupted.studyName),
+      );
 }
 
 /** Returns a sentence about a study that the operator has stopped while this device computed it; null if none. */
 function stoppedStudy(state: StoppedByOperator, { states }: Dictionary): string | null {
-  return state.stoppedStudy === undefined ? null : states.stoppedByOperator(state.stoppedStudy);
+  return state.stoppedStudy === undefined
+    ? null
+    : states.stoppedByOperator(shownName(state.stoppedStudy));
 }
 
 function comesBack(trial: TrialView, { snapshot, words }: ViewInput): string | null {

@@ -4,6 +4,7 @@ import type { ComponentChild } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import { Frame, useDocument } from "../ui/frame.tsx";
 import { Icon } from "../ui/icons.tsx";
+import { shownName } from "../ui/shown_name.ts";
 import { hashOf } from "./model/route.ts";
 import { OperateView } from "./operate_view.tsx";
 import type { Problem, ResearchStore } from "./research_store.ts";
@@ -31,7 +32,7 @@ function SignedIn({ store }: Props): ComponentChild {
           {store.words.value.operate.link}
         </a>
       ) : null}
-      <span class="signed-in">{words.signedInAs(session.me.name)}</span>
+      <span class="signed-in">{words.signedInAs(shownName(session.me.name))}</span>
       <button type="button" class="language" data-action="sign_out" onClick={() => store.signOut()}>
         {words.signOut}
       </button>

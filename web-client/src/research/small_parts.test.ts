@@ -35,6 +35,7 @@ describe("session", () => {
 describe("visibleText", () => {
   it("shows what would turn, hide or control text, and keeps lines and letters", () => {
     expect(visibleText("a\u202eb\u200bc\u0007d\u2066")).toBe("a\ufffdb\ufffdc\ufffdd\ufffd");
+    expect(visibleText("e\u061cf\u00adg\u2028h\u{E0041}")).toBe("e\ufffdf\ufffdg\ufffdh\ufffd");
     expect(visibleText("one\r\n\ttwo é 数 🐦")).toBe("one\n\ttwo é 数 🐦");
   });
 });

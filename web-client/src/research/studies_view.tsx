@@ -7,7 +7,7 @@ import { hashOf } from "./model/route.ts";
 import type { StudyRow } from "./model/rows.ts";
 import type { ResearchStore } from "./research_store.ts";
 import { StateChip } from "./state_chip.tsx";
-import { bestText, progressOf, stateText } from "./view_model.ts";
+import { bestText, chipOf, progressOf, removedText } from "./view_model.ts";
 
 function StudyCard({ study, store }: { readonly study: StudyRow; readonly store: ResearchStore }) {
   const words = store.words.value;
@@ -21,10 +21,7 @@ function StudyCard({ study, store }: { readonly study: StudyRow; readonly store:
             {shownName(study.name)}
           </a>
         </h2>
-        <StateChip
-          state={study.held === null ? study.state : "cancelled"}
-          label={stateText(study, words)}
-        />
+        <StateChip {...chipOf(study, words)} />
       </div>
       <ProgressBar label={`${words.study.progress}: ${shownName(study.name)}`} {...progress} />
       <dl class="pairs">
@@ -50,14 +47,14 @@ function StudyCard({ study, store }: { readonly study: StudyRow; readonly store:
 export function StudiesView({ store }: { readonly store: ResearchStore }) {
   const words = store.words.value;
   const studies = store.studies.value;
-  const removed = store.removed.value;
+  const removed = removedText(store);
   return (
     <div class="columns" data-view="studies">
       <section class="stack">
         <h1 tabIndex={-1}>{words.studies.heading}</h1>
         {removed === null ? null : (
           <p class="notice" data-removed>
-            {words.studies.removed(removed)}
+            {removed}
           </p>
         )}
         {studies === null ? <p class="quiet">{words.loading}</p> : null}

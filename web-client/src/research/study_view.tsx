@@ -23,6 +23,7 @@ import { StudyPriority } from "./study_priority.tsx";
 import { TrialsTable } from "./trials_table.tsx";
 import {
   backendText,
+  chipOf,
   deviceText,
   doneOf,
   estimateText,
@@ -33,11 +34,10 @@ import {
   studyName,
 } from "./view_model.ts";
 import { Webhook } from "./webhook_view.tsx";
+import type { HeldCode } from "./words/dictionary.ts";
 
 /** The largest number of best trials to which the page links. */
 const MAX_BEST = 50;
-
-import type { HeldCode } from "./words/dictionary.ts";
 
 interface Props {
   readonly study: StudyRow;
@@ -350,12 +350,7 @@ export function StudyView({ store }: { readonly store: ResearchStore }) {
       </nav>
       <div class="title-row">
         <h1 tabIndex={-1}>{studyName(store, route.study)}</h1>
-        {study === null ? null : (
-          <StateChip
-            state={study.held === null ? study.state : "cancelled"}
-            label={stateText(study, words)}
-          />
-        )}
+        {study === null ? null : <StateChip {...chipOf(study, words)} />}
       </div>
       {study === null && store.problem.value === null ? <p class="quiet">{words.loading}</p> : null}
       {study === null ? null : (

@@ -1,7 +1,8 @@
 // Makes sentences that several parts of the researcher's page share. Page thread; pure, except that it reads signals.
 
 import type { Formatter } from "../i18n/format.ts";
-import type { DeviceRow, PlacementRow, StudyRow, WorkerRow } from "./model/rows.ts";
+import { shownName } from "../ui/shown_name.ts";
+import type { DeviceRow, PlacementRow, StudyRow, StudyState, WorkerRow } from "./model/rows.ts";
 import { visibleText } from "./model/visible_text.ts";
 import type { Problem, ResearchStore } from "./research_store.ts";
 import {
@@ -39,8 +40,14 @@ export function problemOfDelivery(
 export function studyName(store: ResearchStore, study: number): string {
   const known = store.study.value;
   return known?.study === study
-    ? known.name
+    ? shownName(known.name)
     : store.words.value.study.numbered(store.format.value.integer(study));
+}
+
+/** Returns the sentence about the study that was just deleted; null if there is none. */
+export function removedText(store: ResearchStore): string | null {
+  const name = store.removed.value;
+  return name === null ? null : store.words.value.studies.removed(shownName(name));
 }
 
 export function titleOf(store: ResearchStore): string {
@@ -74,12 +81,13 @@ export function announcementOf(store: ResearchStore): string {
   if (problem !== null) {
     return problemText(problem, words);
   }
-  if (store.removed.value !== null) {
-    return words.studies.removed(store.removed.value);
+  const removed = removedText(store);
+  if (removed !== null) {
+    return removed;
   }
   const study = store.study.value;
   return session.kind === "in" && study !== null
-    ? words.study.announce(study.name, words.studyStates[study.state])
+    ? words.study.announce(shownName(study.name), words.studyStates[study.state])
     : "";
 }
 
@@ -119,6 +127,17 @@ export function stateText(study: StudyRow, words: Words): string {
     default:
       return states.stopped;
   }
+}
+
+/** Returns what the chip of a study's state shows. The word says that it is held; the colour is that of an ended study. */
+export function chipOf(
+  study: StudyRow,
+  words: Words,
+): { readonly state: StudyState; readonly label: string } {
+  return {
+    state: study.held === null ? study.state : "cancelled",
+    label: stateText(study, words),
+  };
 }
 
 export function doneOf(study: StudyRow): number {
