@@ -3,6 +3,8 @@ import { type ConsoleRows, FakeConsole } from "../stories/fake_console.ts";
 import { artifact, researchStories } from "../stories/research_states.ts";
 import { IDLE_POLL_MS, LIVE_POLL_MS, ResearchStore } from "./research_store.ts";
 import { pointsOf, SeriesStore } from "./series_store.ts";
+import { announcementOf, removedText, studyName, titleOf } from "./view_model.ts";
+import { en } from "./words/en.ts";
 
 function scenario(hash: string, rest: { rows?: Partial<ConsoleRows>; token?: string | null } = {}) {
   const api = new FakeConsole({ ...researchStories.studies.rows, ...rest.rows });
@@ -135,6 +137,17 @@ describe("following", () => {
     expect(done.timers.map(({ ms }) => ms)).toEqual([IDLE_POLL_MS]);
   });
 
+  it("asks seldom about what is operated, also after the list of running studies", async () => {
+    const { store, timers, go } = scenario("#/");
+    await settled();
+    expect(store.studies.value?.some(({ state }) => state === "running")).toBe(true);
+    expect(timers.map(({ ms }) => ms)).toEqual([LIVE_POLL_MS]);
+    go("#/operate");
+    await settled();
+    expect(store.operated.value).not.toBeNull();
+    expect(timers.map(({ ms }) => ms)).toEqual([IDLE_POLL_MS]);
+  });
+
   it("reads each row once: further on from the cursor, and only when there is more", async () => {
     const { store, api, tick } = scenario("#/studies/5");
     await settled();
@@ -264,6 +277,24 @@ describe("the buttons", () => {
     expect(shown()).toEqual([230, false]);
   });
 
+  it("ask for older studies once, and not while another request is in progress", async () => {
+    const one = researchStories.studies.rows.studies[0];
+    const studies = Array.from({ length: 230 }, (_, i) => ({ ...one, study: 230 - i }));
+    const { store, api, tick } = scenario("#/", { rows: { studies } });
+    await settled();
+    api.calls.length = 0;
+    await store.showOlder();
+    await settled();
+    expect(api.calls.filter((call) => call.startsWith("studies"))).toHaveLength(1);
+    expect(store.busy.value).toBe(false);
+    store.busy.value = true;
+    await store.showOlder();
+    store.busy.value = false;
+    tick();
+    await settled();
+    expect(store.studies.value).toHaveLength(200);
+  });
+
   it("delete a study, and show the list without it", async () => {
     const { store, api, place, go } = scenario("#/studies/5");
     await settled();
@@ -312,6 +343,28 @@ describe("the buttons", () => {
     await store.makeJoinLink();
     expect(store.refusal.value).toBeNull();
     expect(store.joinLink.value).toContain("/join#");
+  });
+});
+
+describe("a name with hidden characters", () => {
+  const hides = "ab\u202ec";
+  const shows = "ab\\u{202E}c";
+  const rows = {
+    studies: researchStories.studies.rows.studies.map((row) => ({ ...row, name: hides })),
+  };
+
+  it("is shown as it is in headings, titles and announcements", async () => {
+    const { store } = scenario("#/studies/5", { rows });
+    await settled();
+    expect(studyName(store, 5)).toBe(shows);
+    expect(titleOf(store)).toBe(shows);
+    expect(announcementOf(store)).toBe(
+      en.study.announce(shows, en.studyStates[store.study.value?.state ?? "running"]),
+    );
+    await store.removeStudy();
+    await settled();
+    expect(removedText(store)).toBe(en.studies.removed(shows));
+    expect(announcementOf(store)).toBe(en.studies.removed(shows));
   });
 });
 

@@ -146,7 +146,7 @@ export class ResearchStore {
     this.route = signal(routeOf(environment.hash()));
     this.#disposers.push(
       environment.onHashChange(() => this.#setRoute(routeOf(environment.hash()))),
-      environment.onVisible(() => this.#restart()),
+      environment.onVisible(() => void this.#restart()),
     );
     const token = keptToken(environment.tokens);
     if (token !== null) {
@@ -174,7 +174,7 @@ export class ResearchStore {
       keepToken(tokens, token);
       this.#api = candidate;
       this.session.value = { kind: "in", me };
-      this.#restart();
+      void this.#restart();
     } catch (error) {
       if (era === this.#era) {
         this.#leave(problemOf(error));
@@ -235,10 +235,17 @@ export class ResearchStore {
 
   /** Shows more of the older studies. */
   async showOlder(): Promise<void> {
+    if (this.#api === null || this.busy.value) {
+      return;
+    }
+    this.busy.value = true;
+    this.refusal.value = null;
     this.#shownStudies = Math.min(this.#shownStudies + STUDIES_AT_ONCE, MOST_STUDIES);
-    await this.#act(async (api) => {
-      await this.#load(this.#era, api);
-    });
+    try {
+      await this.#restart();
+    } finally {
+      this.busy.value = false;
+    }
   }
 
   /** Deletes the study, which has ended, and shows the list of studies. */
@@ -282,10 +289,8 @@ export class ResearchStore {
   }
 
   /** Sends a change of an administrator, and shows what the server then has. */
-  async operate(change: (api: Api) => Promise<unknown>): Promise<void> {
-    await this.#act(async (api) => {
-      await change(api);
-    });
+  async operate(change: (api: Api) => Promise<void>): Promise<void> {
+    await this.#act(change);
   }
 
   async makeJoinLink(): Promise<void> {
@@ -310,7 +315,7 @@ export class ResearchStore {
     this.refusal.value = null;
     try {
       await action(this.#api, studyOfRoute(route));
-      this.#restart();
+      void this.#restart();
     } catch (error) {
       const problem = problemOf(error);
       if (problem.code === "unauthorized") {
@@ -346,7 +351,7 @@ export class ResearchStore {
       this.removed.value = null;
     }
     this.route.value = route;
-    this.#restart();
+    void this.#restart();
   }
 
   #leave(problem: Problem | null): void {
@@ -383,12 +388,12 @@ export class ResearchStore {
   }
 
   /** Asks the server at once. The answer to an earlier request is ignored. */
-  #restart(): void {
+  async #restart(): Promise<void> {
     // If there is no API object, the token is still being checked, so nothing can be asked.
     if (this.#api !== null) {
       const era = this.#beginEra();
       this.#failures = 0;
-      void this.#refresh(era, this.#api);
+      await this.#refresh(era, this.#api);
     }
   }
 
@@ -427,7 +432,7 @@ export class ResearchStore {
   }
 
   #isLive(): boolean {
-    return studyOfRoute(this.route.value) === 0
+    return this.route.value.page === "studies"
       ? (this.studies.value?.some(({ state }) => state === "running") ?? false)
       : this.study.value?.state === "running";
   }
