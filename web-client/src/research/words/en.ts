@@ -134,7 +134,7 @@ export const en: Words = {
       left: (time, devices) => `About ${time} left with the devices at work now (${devices})`,
       work: (time) => `about ${time} of device time`,
       why: {
-        held: "an administrator lets nothing of it run",
+        held: "It is not known when the study ends: an administrator lets nothing of it run",
         paused: "It is not known when the study ends: it is paused",
         no_total:
           "It is not known when the study ends: its sampler has not said how many trials it wants",
