@@ -49,8 +49,8 @@ export class Work {
   #ending: { readonly attempt: number; readonly killAt: number } | null = null;
   #askAt: number | null = null;
   #waiting: WaitReason | null = null;
-  // The study that an administrator has stopped, and the attempt that came after it.
-  #stopped: { readonly study: string; readonly next: number | null } | null = null;
+  // The study that an administrator has stopped, and whether an attempt has come after it.
+  #stopped: { readonly study: string; readonly hasNext: boolean } | null = null;
   /**
    * Whether the last attempt was of an Optuna study. Its next trial exists only after the sampler knows the result of
    * this one.
@@ -164,7 +164,7 @@ export class Work {
       return;
     }
     this.#attempt = new Attempt(lease, now);
-    this.#stopped = this.#stopped?.next === null ? { ...this.#stopped, next: lease.attempt } : null;
+    this.#stopped = this.#stopped?.hasNext === false ? { ...this.#stopped, hasNext: true } : null;
     this.#askAt = null;
     this.#waiting = null;
     this.#idleAt = null;
@@ -245,7 +245,7 @@ export class Work {
     // If the attempt has a result, the result is being sent. Its acknowledgement will say whether it was accepted.
     if (attempt?.id !== message.attempt || attempt.result !== null) return;
     if (message.code === "operator_stopped")
-      this.#stopped = { study: attempt.lease.study_name, next: null };
+      this.#stopped = { study: attempt.lease.study_name, hasNext: false };
     this.#drop(now);
     this.ask(now);
   }
