@@ -216,6 +216,33 @@ def test_terminal_gets_a_line_for_each_change(
     assert not [asked for asked in server.requests if "/unfinished" in asked or "/trials/" in asked]
 
 
+def test_display_shows_running_trials_of_all_pages(server: FakeConsole, client: Client) -> None:
+    server.page = 2
+    study = client.grid(objective, {"x": [1.0, 2.0, 3.0, 4.0, 5.0]})
+    for number in range(5):
+        server.begin(study.id, number)
+    seen: list[list[int]] = []
+
+    class Pictures(live.Screen):
+        needs_trials = True
+
+        def show(self, view: live.View) -> None:
+            seen.append([trial.number for trial in view.running])
+
+    def finish() -> None:
+        until("all running trials", lambda: list(range(5)) in seen)
+        for number in range(5):
+            server.finish(study.id, number, value=0.5)
+
+    finishing = threading.Thread(target=finish)
+    finishing.start()
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("hyperflock._client.async_study.screen_here", Pictures)
+        study.display(every_s=0.2, timeout_s=LIMIT_S)
+    finishing.join()
+    assert list(range(5)) in seen
+
+
 def test_display_ends_in_time(server: FakeConsole, client: Client) -> None:
     study = client.grid(objective, {"x": [1.0]})
     with pytest.raises(hyperflock.WaitTimeoutError):

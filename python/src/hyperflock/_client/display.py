@@ -22,6 +22,7 @@ from hyperflock._model.results import TrialResult, trial_result
 from hyperflock._reports.live import Screen, View
 from hyperflock._transport.background_loop import tell
 from hyperflock._transport.messages import BestRow, TrialRow
+from hyperflock._transport.pages import whole
 from hyperflock._transport.validation import convert
 
 if TYPE_CHECKING:
@@ -111,8 +112,8 @@ class Display:
         needs_trials = self._screen.needs_trials
         if needs_trials or self._study.row.kind == "asked":  # `_draw` uses its running trials
             with contextlib.suppress(HyperflockError):
-                page = await http.get(f"{path}/unfinished{'?points=1' if needs_trials else ''}")
-                rows = [convert(row, TrialRow) for row in page["trials"]]
+                where = f"{path}/unfinished{'?points=1' if needs_trials else ''}"
+                rows = [convert(row, TrialRow) for row in await whole(http, where, "trials")]
                 self._running = [trial_result(row) for row in rows if row.attempts]
         if needs_trials:
             with contextlib.suppress(HyperflockError):

@@ -92,7 +92,7 @@ class Waiting:
         """Print at once why the study has paused itself or an administrator holds it, if its new
         row ``row`` says so.
         """
-        reason = held_text(row) or stopped_text(row)
+        reason = _why_stopped(row)
         if reason and reason != self._stop:
             self._say(reason)
         self._stop = reason
@@ -120,9 +120,7 @@ class Waiting:
             # In an ask-and-tell study, `running` also counts trials that wait for a device.
             if row.state != "running" or (row.running and row.kind != "asked"):
                 return ""
-            if held := held_text(row):
-                return held
-            if stopped := stopped_text(row):
+            if stopped := _why_stopped(row):
                 return stopped
             if row.paused is True:
                 return f"it is paused; it goes on by: hyperflock resume {self._study}"
@@ -130,6 +128,11 @@ class Waiting:
         except Exception:  # the caller's own requests report errors that matter
             return self._said
         return "" if told.matching else why_none(told, row)
+
+
+def _why_stopped(row: StudyRow) -> str:
+    """Return why an administrator holds the study or why it has paused itself; empty if neither."""
+    return held_text(row) or stopped_text(row)
 
 
 def why_none(placement: Placement, row: StudyRow) -> str:

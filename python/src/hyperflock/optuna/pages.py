@@ -35,7 +35,7 @@ async def newer(
     while True:
         where = f"/api/studies/{study}/trials?after={cursor}&limit={_PAGE}{with_curves}"
         page = await http.get(where)
-        rows = _rows(page)
+        rows = _rows(page["trials"])
         if not rows:
             break
         found += rows
@@ -50,7 +50,7 @@ async def unfinished(http: Http, study: int, *, points: bool = True) -> list[Tri
     that wait.
     """
     where = f"/api/studies/{study}/unfinished{'?points=1' if points else ''}"
-    rows = _rows({"trials": await whole(http, where, "trials")})
+    rows = _rows(await whole(http, where, "trials"))
     if not points:
         return rows
     begun = await with_points(http, study, [row for row in rows if row.attempts])
@@ -77,8 +77,8 @@ async def with_points(
     return list(await asyncio.gather(*map(whole, rows)))
 
 
-def _rows(page: Any) -> list[TrialRow]:
+def _rows(listed: list[Any]) -> list[TrialRow]:
     try:
-        return msgspec.convert(page["trials"], list[TrialRow])
+        return msgspec.convert(listed, list[TrialRow])
     except msgspec.ValidationError:  # the conversion below names the wrong field
-        return [convert(row, TrialRow) for row in page["trials"]]
+        return [convert(row, TrialRow) for row in listed]
