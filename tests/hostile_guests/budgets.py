@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterator
 from typing import Any
 
-from ground import Answer, Ground
+from ground import EMPTY_ZIP, Answer, Ground
 from wire import Wire, enrol
 
 _MIB = 1 << 20
@@ -30,7 +30,7 @@ def checkpoints_over_many_attempts(ground: Ground) -> Iterator[str]:
 def checkpoints_over_quota(ground: Ground) -> Iterator[str]:
     """Save more than a device's share of the owner's quota, and more than all of it."""
     ground.study()
-    _set_quota(ground, bytes=4 * _MIB)
+    ground.set_quota(bytes=4 * _MIB)
     with Wire(ground) as wire:
         attempt = wire.lease()["attempt"]
         for size in (3, 5):
@@ -42,7 +42,7 @@ def artifacts_of_one_device(ground: Ground) -> Iterator[str]:
     uploads one.
     """
     ground.study()
-    _set_quota(ground, bytes=8 * _MIB)
+    ground.set_quota(bytes=8 * _MIB)
     with Wire(ground) as wire, Wire(ground) as other:
         for seq in range(1, 20):
             attempt = wire.lease()["attempt"]
@@ -125,7 +125,7 @@ def attributes_without_end(ground: Ground) -> Iterator[str]:
     more points, but each result is accepted.
     """
     ground.study(space=[{"name": name, "values": list(range(100))} for name in "xy"])
-    _set_quota(ground, bytes=64 * _MIB)
+    ground.set_quota(bytes=64 * _MIB)
     attrs = '{"user": {"text": "' + "x" * 65_000 + '"}}'
     with Wire(ground) as wire:
         lease = wire.lease()
@@ -166,13 +166,14 @@ def lines_without_end(ground: Ground) -> Iterator[str]:
 
 def specs_without_end(ground: Ground) -> Iterator[str]:
     """Submit long studies and cancel them, so that none counts as running."""
-    _set_quota(ground, bytes=_MIB)
+    ground.set_quota(bytes=_MIB)
     space = [{"name": "x", "values": [f"{i:0250}" for i in range(1500)]}]
-    bundle = b"PK\x05\x06" + bytes(18)
-    ground.blob(bundle)
+    ground.blob(EMPTY_ZIP)
     token = ground.attacker.token
     for _ in range(400):
-        answer = ground.http("POST", "/api/studies", ground.spec(bundle, space=space), token=token)
+        answer = ground.http(
+            "POST", "/api/studies", ground.spec(EMPTY_ZIP, space=space), token=token
+        )
         yield answer.code
         if answer.code != "ok":
             break
@@ -274,8 +275,3 @@ def _put(
         at="compute",
         token=f"Device {who['device']}:{who['secret']}",
     )
-
-
-def _set_quota(ground: Ground, **quota: int) -> None:
-    path = f"/api/researchers/{ground.attacker.person}"
-    assert ground.http("POST", path, {"quota": quota}, token=ground.admin).code == "ok"

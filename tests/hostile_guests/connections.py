@@ -9,21 +9,12 @@ from typing import Any
 
 from ground import Ground, Origin
 from patience import LIMIT_S
+from wire import hello_of
 
 # Many more connections than the server's option allows, but fewer than this process may open.
 _MANY = 200
 FLOOD = 400
 _FLOOD_BYTES = 8 * 1024
-_HELLO = {
-    "type": "hello",
-    "protocol": 1,
-    "role": "device",
-    "agent": "guest/1",
-    "capabilities": {
-        "backends": ["cpu"], "memory_mb": 1024, "cores": 2, "engine": "guest 1", "class": "phone"
-    },
-    "attempts": [],
-}  # fmt: skip
 
 
 def more_than_one_address_may_have(ground: Ground) -> Iterator[str]:
@@ -203,7 +194,7 @@ def greeted(
 ) -> socket.socket:
     """Open a device's session on a bare connection, and return it after the server's welcome."""
     opened, _ = upgraded(ground, client=client, source=source)
-    opened.sendall(_frame({**_HELLO, "device": who["device"], "secret": who["secret"]}))
+    opened.sendall(_frame(hello_of(who)))
     welcome = opened.recv(65_536)
     assert b'"welcome"' in welcome, welcome
     return opened

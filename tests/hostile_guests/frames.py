@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Iterator
-from typing import Any
 
+from budgets import result
 from connections import answer_of, code_of, greeted
 from ground import Ground
 from wire import Wire, enrol
@@ -19,17 +19,7 @@ _NOT_MESSAGES = ("", "{", "[]", "null", '"ready"', "\x00", '{"type": 7}', '{"typ
 def not_json(ground: Ground) -> Iterator[str]:
     """Send texts that are no JSON object, until the server closes the connection."""
     with Wire(ground) as wire:
-        for text in (
-            "",
-            "{",
-            "[]",
-            "null",
-            '"ready"',
-            "\x00",
-            '{"type": 7}',
-            '{"type": "ready"',
-            "{}",
-        ):
+        for text in _NOT_MESSAGES:
             wire.send(text)
             yield wire.code()
 
@@ -84,7 +74,7 @@ def results_for_other_attempts(ground: Ground) -> Iterator[str]:
     """Send results and reports for attempts of other devices."""
     with Wire(ground) as wire:
         for attempt in range(1, 9):
-            wire.send(_result(attempt, 0.0))
+            wire.send(result(attempt, 1, values=[0.0]))
             yield wire.code()
 
 
@@ -94,7 +84,7 @@ def infinite_values(ground: Ground) -> Iterator[str]:
     with Wire(ground) as wire:
         attempt = wire.lease()["attempt"]
         for number in ("NaN", "Infinity", "-Infinity", "1e999"):
-            wire.send(json.dumps(_result(attempt, 7.5)).replace("7.5", number))
+            wire.send(json.dumps(result(attempt, 1, values=[7.5])).replace("7.5", number))
             yield wire.code()
 
 
@@ -129,16 +119,3 @@ def sessions_of_one_device(ground: Ground) -> Iterator[str]:
             yield last.code()
             yield before.code()
             assert before.closed == _REPLACED
-
-
-def _result(attempt: int, value: float) -> dict[str, Any]:
-    return {
-        "type": "result",
-        "attempt": attempt,
-        "seq": 1,
-        "outcome": "complete",
-        "values": [value],
-        "metrics": {"load_ms": 1, "run_ms": 1},
-        "backend": "cpu",
-        "next": False,
-    }

@@ -31,6 +31,8 @@ from real_server import Server
 from watched import Watched
 
 Origin = Literal["compute", "console"]
+#: The bundle of a study whose code does not matter.
+EMPTY_ZIP = b"PK\x05\x06" + bytes(18)
 _RUNTIME = {"chainer": "7.8.1"}
 
 
@@ -157,7 +159,7 @@ class Ground:
         assert answer.status < 400, answer
         return sha256
 
-    def spec(self, bundle: bytes = b"PK\x05\x06" + bytes(18), **fields: Any) -> dict[str, Any]:
+    def spec(self, bundle: bytes = EMPTY_ZIP, **fields: Any) -> dict[str, Any]:
         """Return the spec of a grid of 1,000 trials whose bundle is not uploaded yet."""
         return {
             "name": "a grid",
@@ -172,7 +174,7 @@ class Ground:
 
     def study(self, token: str = "", **fields: Any) -> int:
         """Submit a study with its bundle and return its number."""
-        bundle = fields.pop("content", b"PK\x05\x06" + bytes(18))
+        bundle = fields.pop("content", EMPTY_ZIP)
         self.blob(bundle, token)
         answer = self.http(
             "POST", "/api/studies", self.spec(bundle, **fields), token=token or self.attacker.token
@@ -180,6 +182,11 @@ class Ground:
         assert answer.status == 201, answer
         number: int = answer.body["study"]
         return number
+
+    def set_quota(self, **quota: int) -> None:
+        """Limit what the attacker may store, as the administrator does."""
+        path = f"/api/researchers/{self.attacker.person}"
+        assert self.http("POST", path, {"quota": quota}, token=self.admin).code == "ok"
 
     def keep_up(self, attack: Callable[[], None], cycles: int = 30) -> None:
         """Attack again and again until the neighbour has finished this many more trials."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ground import Ground
+from ground import EMPTY_ZIP, Ground
 from wire import enrol
 
 
@@ -57,9 +57,8 @@ def make_links_for_another_project(ground: Ground) -> Iterator[str]:
 
 def submit_into_another_project(ground: Ground) -> Iterator[str]:
     """Let the neighbour's volunteers compute a study of the attacker."""
-    bundle = b"PK\x05\x06" + bytes(18)
-    ground.blob(bundle)
-    body = ground.spec(bundle, project=ground.other.project)
+    ground.blob(EMPTY_ZIP)
+    body = ground.spec(EMPTY_ZIP, project=ground.other.project)
     yield ground.http("POST", "/api/studies", body, token=ground.attacker.token).code
 
 

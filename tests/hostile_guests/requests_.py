@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from connections import code_of, sent
-from ground import Ground
+from ground import EMPTY_ZIP, Ground
 
 
 def hash_of_other_bytes(ground: Ground) -> Iterator[str]:
@@ -59,7 +59,7 @@ def numbers_out_of_range(ground: Ground) -> Iterator[str]:
 
 def studies_over_quota(ground: Ground) -> Iterator[str]:
     """Submit one more study than the quota allows."""
-    _set_quota(ground, studies=2)
+    ground.set_quota(studies=2)
     for _ in range(2):
         ground.study()
     body = ground.spec()
@@ -68,18 +68,13 @@ def studies_over_quota(ground: Ground) -> Iterator[str]:
 
 def bytes_over_quota(ground: Ground) -> Iterator[str]:
     """Upload more bytes than the quota allows."""
-    _set_quota(ground, bytes=100_000)
+    ground.set_quota(bytes=100_000)
     path = f"/api/blobs/{'0' * 64}"
     yield ground.http("PUT", path, bytes(200_000), token=ground.attacker.token).code
 
 
 def study_of_too_many_points(ground: Ground) -> Iterator[str]:
     """Submit a grid of more points than a 64-bit integer can count."""
-    ground.blob(b"PK\x05\x06" + bytes(18))
+    ground.blob(EMPTY_ZIP)
     body = ground.spec(space=[{"name": f"x{i}", "values": list(range(1000))} for i in range(40)])
     yield ground.http("POST", "/api/studies", body, token=ground.attacker.token).code
-
-
-def _set_quota(ground: Ground, **limits: int) -> None:
-    path = f"/api/researchers/{ground.attacker.person}"
-    assert ground.http("POST", path, {"quota": limits}, token=ground.admin).code == "ok"

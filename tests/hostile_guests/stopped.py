@@ -216,6 +216,6 @@ def lift_own_limits(ground: Ground) -> Iterator[str]:
         ("POST", f"/api/barred/{'a' * 64}", {}),
         ("GET", "/api/approvals", None),
         ("POST", f"/api/studies/{ground.neighbour.study}/refuse", {}),
-        ("POST", f"/api/projects/{1}/freeze", {}),
+        ("POST", "/api/projects/1/freeze", {}),
     ):
         yield ground.http(method, path, body, token=token).code

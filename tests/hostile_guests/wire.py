@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+from collections.abc import Mapping
 from types import TracebackType
 from typing import Any
 
@@ -61,17 +62,7 @@ class Wire:
 
     def hello(self, **fields: Any) -> dict[str, Any]:
         """Return this device's first message."""
-        return {
-            "type": "hello",
-            "protocol": 1,
-            "role": "device",
-            "device": self.who["device"],
-            "secret": self.who["secret"],
-            "agent": "guest/1",
-            "capabilities": _CAPABILITIES,
-            "attempts": [],
-            **fields,
-        }
+        return hello_of(self.who, **fields)
 
     def send(self, message: Any) -> None:
         """Send bytes, a text, or a value as JSON. The server may have closed the connection."""
@@ -100,6 +91,21 @@ class Wire:
             assert read["type"] == "wait", read
         lease: dict[str, Any] = read["lease"]
         return lease
+
+
+def hello_of(who: Mapping[str, Any], **fields: Any) -> dict[str, Any]:
+    """Return the first message of a device with this name and secret."""
+    return {
+        "type": "hello",
+        "protocol": 1,
+        "role": "device",
+        "device": who["device"],
+        "secret": who["secret"],
+        "agent": "guest/1",
+        "capabilities": _CAPABILITIES,
+        "attempts": [],
+        **fields,
+    }
 
 
 def enrol(ground: Ground, link: str) -> dict[str, Any]:
