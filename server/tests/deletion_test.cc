@@ -214,8 +214,7 @@ TEST(DeletionTrouble, R55_PiecesGoOnOnceSomethingWasWrittenAgain) {
   ASSERT_TRUE(server.reaches(study, "finished"));
   storage.script({storage::Pass{}, storage::FailBefore{}});
   EXPECT_EQ(server.rest("DELETE", "/api/studies/" + std::to_string(study)).status, 200);
-  const std::string body =
-      R"({"code":")" + server.secrets().enrolment_code + R"(","class":"phone","engine":"x"})";
+  const std::string body = join_body(server);
   const auto join = [&] {
     return net::http_request(server.compute(), "POST", "/api/join", {}, body).status;
   };

@@ -21,10 +21,6 @@ using net::TestWebSocket;
 
 class Identity : public ::testing::Test {
  protected:
-  HttpAnswer admin(std::string_view method, std::string_view target,
-                   std::string_view body = {}) const {
-    return server_.rest_as(server_.secrets().admin_token, method, target, body);
-  }
   HttpAnswer join(const std::string& code) const {
     const nlohmann::json body{{"code", code}, {"class", "phone"}, {"engine", "x"}};
     return http_request(server_.compute(), "POST", "/api/join", {}, body.dump());
@@ -35,7 +31,7 @@ class Identity : public ::testing::Test {
   }
   // Creates a researcher. Returns the answer of POST /api/researchers.
   std::string person(const std::string& body) const {
-    const auto made = admin("POST", "/api/researchers", body);
+    const auto made = server_.admin("POST", "/api/researchers", body);
     EXPECT_EQ(made.status, 201) << made.body;
     return made.body;
   }
@@ -59,7 +55,7 @@ class Identity : public ::testing::Test {
   // Returns the actions of the audit log, the oldest first.
   std::vector<std::string> actions() const {
     std::vector<std::string> all;
-    const auto page = nlohmann::json::parse(admin("GET", "/api/audit").body);
+    const auto page = nlohmann::json::parse(server_.admin("GET", "/api/audit").body);
     for (const auto& entry : page.at("entries")) all.push_back(entry.at("action"));
     return all;
   }
@@ -106,7 +102,7 @@ TEST_F(Identity, AConnectionEndsWhenItsTokensGraceIsOver) {
 
 TEST_F(Identity, ARevokedTokenEndsAtOnceAndNoOther) {
   const std::string id = json_at(person(R"({"name":"grace"})"), "researcher");
-  const auto made = admin("POST", "/api/tokens", R"({"researcher":)" + id + "}");
+  const auto made = server_.admin("POST", "/api/tokens", R"({"researcher":)" + id + "}");
   ASSERT_EQ(made.status, 201) << made.body;
   const std::string token = json_at(made.body, "token");
   const auto ends = watcher(token);
@@ -114,8 +110,8 @@ TEST_F(Identity, ARevokedTokenEndsAtOnceAndNoOther) {
   const std::string target = "/api/tokens/" + json_at(made.body, "id") + "/revoke";
   // Another person's token gets the same answer as an unknown token.
   EXPECT_EQ(status_and_code(server_.rest("POST", target)), "404 unknown_token");
-  EXPECT_EQ(admin("POST", target).status, 200);
-  EXPECT_EQ(admin("POST", target).status, 200);  // the same request again
+  EXPECT_EQ(server_.admin("POST", target).status, 200);
+  EXPECT_EQ(server_.admin("POST", target).status, 200);  // the same request again
   EXPECT_EQ(ends->wait_close(), 4004);
   EXPECT_EQ(status_and_code(server_.rest_as(token, "GET", "/api/me")), "401 unauthorized");
   stays->send(R"({"type":"watch","study":99,"after":0})");
@@ -127,17 +123,17 @@ TEST_F(Identity, ARevokedTokenEndsAtOnceAndNoOther) {
 TEST_F(Identity, ATokenWithAnEndIsTold) {
   const std::string id = json_at(person(R"({"name":"grace"})"), "researcher");
   const auto made =
-      admin("POST", "/api/tokens", R"({"researcher":)" + id + R"(,"expires_s":3600})");
+      server_.admin("POST", "/api/tokens", R"({"researcher":)" + id + R"(,"expires_s":3600})");
   const std::int64_t created =
-      std::stoll(json_at(admin("GET", "/api/tokens").body, "tokens.3.created_at"));
+      std::stoll(json_at(server_.admin("GET", "/api/tokens").body, "tokens.3.created_at"));
   EXPECT_NEAR(std::stod(json_at(made.body, "expires_at")), static_cast<double>(created) + 3.6e6,
               60'000);
-  EXPECT_EQ(status_and_code(admin("POST", "/api/tokens", R"({"researcher":99})")),
+  EXPECT_EQ(status_and_code(server_.admin("POST", "/api/tokens", R"({"researcher":99})")),
             "404 unknown_researcher");
 }
 
 TEST_F(Identity, TheLastWayInForAnAdministratorStays) {
-  const auto tokens = nlohmann::json::parse(admin("GET", "/api/tokens").body).at("tokens");
+  const auto tokens = nlohmann::json::parse(server_.admin("GET", "/api/tokens").body).at("tokens");
   std::string mine;
   std::string me;
   for (const auto& token : tokens) {
@@ -145,12 +141,14 @@ TEST_F(Identity, TheLastWayInForAnAdministratorStays) {
     mine = token.at("token").dump();
     me = token.at("researcher").dump();
   }
-  EXPECT_EQ(status_and_code(admin("POST", "/api/tokens/" + mine + "/revoke")), "409 last_admin");
-  EXPECT_EQ(status_and_code(admin("POST", "/api/researchers/" + me, R"({"state":"suspended"})")),
+  EXPECT_EQ(status_and_code(server_.admin("POST", "/api/tokens/" + mine + "/revoke")),
             "409 last_admin");
+  EXPECT_EQ(
+      status_and_code(server_.admin("POST", "/api/researchers/" + me, R"({"state":"suspended"})")),
+      "409 last_admin");
   const std::string second = json_at(person(R"({"name":"second","role":"admin"})"), "token");
   EXPECT_EQ(server_.rest_as(second, "POST", "/api/tokens/" + mine + "/revoke").status, 200);
-  EXPECT_EQ(status_and_code(admin("GET", "/api/me")), "401 unauthorized");
+  EXPECT_EQ(status_and_code(server_.admin("GET", "/api/me")), "401 unauthorized");
 }
 
 // ---- people
@@ -173,7 +171,8 @@ TEST_F(Identity, SomebodyAsksAndIsLetIn) {
   const std::string person = "/api/researchers/" + json_at(asked.body, "researcher");
   EXPECT_EQ(status_and_code(server_.rest("POST", person, R"({"state":"active"})")),
             "403 forbidden");
-  const auto approved = admin("POST", person, R"({"state":"active","quota":{"studies":3}})");
+  const auto approved =
+      server_.admin("POST", person, R"({"state":"active","quota":{"studies":3}})");
   EXPECT_EQ(approved.status, 200) << approved.body;
   EXPECT_EQ(json_at(approved.body, "note"), "of the Aoki Lab");
   EXPECT_EQ(json_at(approved.body, "projects"), R"(["First project"])");
@@ -183,12 +182,12 @@ TEST_F(Identity, SomebodyAsksAndIsLetIn) {
   EXPECT_EQ(submit_as(token, "k").status, 201);
 
   const auto open = watcher(token);
-  EXPECT_EQ(admin("POST", person, R"({"state":"suspended"})").status, 200);
+  EXPECT_EQ(server_.admin("POST", person, R"({"state":"suspended"})").status, 200);
   EXPECT_EQ(open->wait_close(), 4004);
   EXPECT_EQ(status_and_code(server_.rest_as(token, "GET", "/api/me")), "403 suspended");
   server_.restart();
   EXPECT_EQ(status_and_code(server_.rest_as(token, "GET", "/api/me")), "403 suspended");
-  EXPECT_EQ(admin("POST", person, R"({"state":"active"})").status, 200);
+  EXPECT_EQ(server_.admin("POST", person, R"({"state":"active"})").status, 200);
   EXPECT_EQ(json_at(server_.rest_as(token, "GET", "/api/studies").body, "studies.0.owner"),
             "grace");
   const auto back = watcher(token);
@@ -221,7 +220,7 @@ TEST_F(Identity, NamesArePlainText) {
     for (const auto& [path, field] : {std::pair{"/api/researchers", "name"},
                                       {"/api/projects", "project"},
                                       {"/api/enrolment", "label"}}) {
-      const auto refused = admin("POST", path, named(field, hidden));
+      const auto refused = server_.admin("POST", path, named(field, hidden));
       EXPECT_EQ(status_and_code(refused), "422 bad_name") << path << ' ' << hidden;
       EXPECT_EQ(json_at(refused.body, "error.field"), field);
     }
@@ -232,11 +231,13 @@ TEST_F(Identity, NamesArePlainText) {
   EXPECT_EQ(status_and_code(http_request(server_.console(), "POST", "/api/register", net::kJson,
                                          R"({"name":"grace","note":"of \u202e"})")),
             "422 bad_name");
-  EXPECT_EQ(json_at(admin("POST", "/api/projects", named("project", "か\u3099っこう　鳥")).body,
-                    "project"),
-            "がっこう　鳥");
-  EXPECT_EQ(status_and_code(admin("POST", "/api/projects", named("project", "がっこう　鳥"))),
-            "409 name_taken");
+  EXPECT_EQ(
+      json_at(server_.admin("POST", "/api/projects", named("project", "か\u3099っこう　鳥")).body,
+              "project"),
+      "がっこう　鳥");
+  EXPECT_EQ(
+      status_and_code(server_.admin("POST", "/api/projects", named("project", "がっこう　鳥"))),
+      "409 name_taken");
 }
 
 TEST_F(Identity, NobodyGetsANameThatLooksLikeAnAdministrators) {
@@ -246,33 +247,36 @@ TEST_F(Identity, NobodyGetsANameThatLooksLikeAnAdministrators) {
                                            named("name", name))),
               "409 name_confusable")
         << name;
-    EXPECT_EQ(status_and_code(admin("POST", "/api/researchers", named("name", name))),
+    EXPECT_EQ(status_and_code(server_.admin("POST", "/api/researchers", named("name", name))),
               "409 name_confusable")
         << name;
   }
-  EXPECT_EQ(status_and_code(admin("POST", "/api/researchers", named("name", "admin"))),
+  EXPECT_EQ(status_and_code(server_.admin("POST", "/api/researchers", named("name", "admin"))),
             "409 name_taken");
   // Nor does an administrator look like somebody who is here already.
   person(R"({"name":"grace"})");
-  EXPECT_EQ(
-      status_and_code(admin("POST", "/api/researchers", R"({"name":"Grace","role":"admin"})")),
-      "409 name_confusable");
-  EXPECT_EQ(admin("POST", "/api/researchers", named("name", "山田 太郎")).status, 201);
+  EXPECT_EQ(status_and_code(
+                server_.admin("POST", "/api/researchers", R"({"name":"Grace","role":"admin"})")),
+            "409 name_confusable");
+  EXPECT_EQ(server_.admin("POST", "/api/researchers", named("name", "山田 太郎")).status, 201);
 }
 
 TEST_F(Identity, PeopleAreChangedByTheAdministratorAlone) {
   const std::string made = person(R"({"name":"grace","quota":{"trials":5},"projects":[]})");
   const std::string target = "/api/researchers/" + json_at(made, "researcher");
-  EXPECT_EQ(status_and_code(admin("POST", target, R"({"projects":["moon"]})")), "422 bad_field");
-  EXPECT_EQ(status_and_code(admin("POST", target, R"({"state":"pending"})")), "422 bad_field");
-  EXPECT_EQ(status_and_code(admin("POST", target, R"({"quota":{"studies":-1}})")),
+  EXPECT_EQ(status_and_code(server_.admin("POST", target, R"({"projects":["moon"]})")),
+            "422 bad_field");
+  EXPECT_EQ(status_and_code(server_.admin("POST", target, R"({"state":"pending"})")),
+            "422 bad_field");
+  EXPECT_EQ(status_and_code(server_.admin("POST", target, R"({"quota":{"studies":-1}})")),
             "422 bad_number");
-  EXPECT_EQ(status_and_code(admin("POST", "/api/researchers/99", "{}")), "404 unknown_researcher");
-  EXPECT_EQ(status_and_code(admin("POST", "/api/researchers", R"({"name":"grace"})")),
+  EXPECT_EQ(status_and_code(server_.admin("POST", "/api/researchers/99", "{}")),
+            "404 unknown_researcher");
+  EXPECT_EQ(status_and_code(server_.admin("POST", "/api/researchers", R"({"name":"grace"})")),
             "409 name_taken");
   // A researcher without a project cannot submit a study.
   EXPECT_EQ(status_and_code(submit_as(json_at(made, "token"), "k")), "403 forbidden");
-  const auto list = nlohmann::json::parse(admin("GET", "/api/researchers").body);
+  const auto list = nlohmann::json::parse(server_.admin("GET", "/api/researchers").body);
   ASSERT_EQ(list.at("researchers").size(), 3U);
   EXPECT_EQ(list.at("researchers")[2].at("quota").at("trials"), 5);
 }
@@ -280,8 +284,8 @@ TEST_F(Identity, PeopleAreChangedByTheAdministratorAlone) {
 // ---- projects and codes
 
 TEST_F(Identity, ProjectsKeepResearchersAndDevicesApart) {
-  ASSERT_EQ(admin("POST", "/api/projects", R"({"project":"Birds"})").status, 201);
-  EXPECT_EQ(status_and_code(admin("POST", "/api/projects", R"({"project":"Birds"})")),
+  ASSERT_EQ(server_.admin("POST", "/api/projects", R"({"project":"Birds"})").status, 201);
+  EXPECT_EQ(status_and_code(server_.admin("POST", "/api/projects", R"({"project":"Birds"})")),
             "409 name_taken");
   const std::string grace = json_at(person(R"({"name":"grace","projects":["Birds"]})"), "token");
   const auto hers =
@@ -291,7 +295,8 @@ TEST_F(Identity, ProjectsKeepResearchersAndDevicesApart) {
   EXPECT_EQ(hers[0].at("project"), "Birds");
   EXPECT_EQ(hers[0].at("devices"), 0);
   EXPECT_EQ(hers[0].at("researchers").dump(), R"(["grace"])");
-  EXPECT_EQ(nlohmann::json::parse(admin("GET", "/api/projects").body).at("projects").size(), 2U);
+  EXPECT_EQ(nlohmann::json::parse(server_.admin("GET", "/api/projects").body).at("projects").size(),
+            2U);
   EXPECT_EQ(status_and_code(submit_as(grace, "k", "First project")), "422 bad_field");
   EXPECT_EQ(status_and_code(submit_as(grace, "k", "Moon")), "422 bad_field");
   const auto study = submit_as(grace, "k");
@@ -319,7 +324,7 @@ TEST_F(Identity, ProjectsKeepResearchersAndDevicesApart) {
 }
 
 TEST_F(Identity, TheSameKeyInAnotherProjectIsOtherContent) {
-  admin("POST", "/api/projects", R"({"project":"Birds"})");
+  server_.admin("POST", "/api/projects", R"({"project":"Birds"})");
   const std::string token =
       json_at(person(R"({"name":"grace","projects":["Birds","First project"]})"), "token");
   EXPECT_EQ(json_at(submit_as(token, "k").body, "project"), "First project");
@@ -392,8 +397,8 @@ TEST_F(Identity, AQuotaRefusesWithItsFiguresAndLosesNothing) {
 
   server_.rest_as(token, "POST", "/api/studies/" + json_at(first.body, "study") + "/cancel");
   EXPECT_EQ(submit_as(token, "b").status, 201);
-  admin("POST", "/api/researchers/" + json_at(made, "researcher"),
-        R"({"quota":{"studies":5,"trials":10}})");
+  server_.admin("POST", "/api/researchers/" + json_at(made, "researcher"),
+                R"({"quota":{"studies":5,"trials":10}})");
   const auto large = submit_as(token, "c", {}, 9);
   EXPECT_EQ(json_at(large.body, "error.field"), "trials");
   EXPECT_EQ(submit_as(token, "c", {}, 8).status, 201);
@@ -473,7 +478,7 @@ TEST_F(Identity, AVolunteerHasTheDeviceForgotten) {
   TestWorker again(server_);
   again.send(TestWorker::hello(device));
   EXPECT_EQ(again.receive<protocol::Refused>().code, "bad_token");
-  EXPECT_EQ(admin("GET", "/api/audit").body.find(device.id), std::string::npos);
+  EXPECT_EQ(server_.admin("GET", "/api/audit").body.find(device.id), std::string::npos);
   EXPECT_THAT(actions(), testing::Contains("device.erase"));
   // The trial of the erased device is issued again.
   EXPECT_EQ(to_int(TestWorker(server_, server_.join()).ready().trial), to_int(running.trial));
@@ -481,15 +486,15 @@ TEST_F(Identity, AVolunteerHasTheDeviceForgotten) {
 
 TEST_F(Identity, ARevokedDeviceMayStillBeForgotten) {
   const TestDevice device = server_.join();
-  EXPECT_EQ(admin("POST", "/api/devices/" + device.id + "/revoke").status, 200);
+  EXPECT_EQ(server_.admin("POST", "/api/devices/" + device.id + "/revoke").status, 200);
   const net::Headers own{{"Authorization", "Device " + device.id + ":" + device.secret}};
   EXPECT_EQ(http_request(server_.compute(), "POST", "/api/device/erase", own, "{}").status, 200);
-  EXPECT_EQ(status_and_code(admin("POST", "/api/devices/" + device.id + "/erase")),
+  EXPECT_EQ(status_and_code(server_.admin("POST", "/api/devices/" + device.id + "/erase")),
             "404 unknown_device");
   const TestDevice other = server_.join();
   EXPECT_EQ(status_and_code(server_.rest("POST", "/api/devices/" + other.id + "/erase")),
             "403 forbidden");
-  EXPECT_EQ(admin("POST", "/api/devices/" + other.id + "/erase").status, 200);
+  EXPECT_EQ(server_.admin("POST", "/api/devices/" + other.id + "/erase").status, 200);
   server_.restart();
   TestWorker gone(server_);
   gone.send(TestWorker::hello(other));
@@ -504,12 +509,12 @@ TEST_F(Identity, TheAuditLogSaysWhoDidWhatFromWhere) {
   server_.rest("POST", path + "/cancel");
   server_.rest("POST", "/api/enrolment", "{}");
   const std::string id = json_at(person(R"({"name":"grace"})"), "researcher");
-  admin("POST", "/api/researchers", R"({"name":"grace"})");  // refused, so not in the log
-  admin("POST", "/api/researchers/" + id, R"({"quota":{"studies":2}})");
-  admin("POST", "/api/devices/d_nobody/revoke");
+  server_.admin("POST", "/api/researchers", R"({"name":"grace"})");  // refused, so not in the log
+  server_.admin("POST", "/api/researchers/" + id, R"({"quota":{"studies":2}})");
+  server_.admin("POST", "/api/devices/d_nobody/revoke");
   EXPECT_THAT(actions(), testing::ElementsAre("study.submit", "study.cancel", "enrolment.create",
                                               "researcher.create", "researcher.update"));
-  const auto entries = nlohmann::json::parse(admin("GET", "/api/audit").body).at("entries");
+  const auto entries = nlohmann::json::parse(server_.admin("GET", "/api/audit").body).at("entries");
   EXPECT_EQ(entries[0].at("actor"), "researcher");
   EXPECT_EQ(entries[0].at("object"), std::to_string(study));
   EXPECT_EQ(entries[0].at("address"), "127.0.0.1");
@@ -518,14 +523,15 @@ TEST_F(Identity, TheAuditLogSaysWhoDidWhatFromWhere) {
   EXPECT_EQ(entries[4].at("detail").at("quota").at("studies"), 2);
   EXPECT_GT(entries[4].at("at"), 1'600'000'000'000);
 
-  const auto page = admin("GET", "/api/audit?after=" + entries[1].at("id").dump() + "&limit=2");
+  const auto page =
+      server_.admin("GET", "/api/audit?after=" + entries[1].at("id").dump() + "&limit=2");
   EXPECT_EQ(json_at(page.body, "entries.0.action"), "enrolment.create");
   EXPECT_EQ(json_at(page.body, "cursor"), entries[3].at("id").dump());
-  EXPECT_EQ(json_at(admin("GET", "/api/audit?after=99").body, "cursor"), "99");
-  EXPECT_EQ(status_and_code(admin("GET", "/api/audit?limit=0")), "422 bad_number");
-  EXPECT_EQ(status_and_code(admin("GET", "/api/audit?after=x")), "422 bad_number");
+  EXPECT_EQ(json_at(server_.admin("GET", "/api/audit?after=99").body, "cursor"), "99");
+  EXPECT_EQ(status_and_code(server_.admin("GET", "/api/audit?limit=0")), "422 bad_number");
+  EXPECT_EQ(status_and_code(server_.admin("GET", "/api/audit?after=x")), "422 bad_number");
 
-  const auto lines = admin("GET", "/api/audit/export?after=" + entries[3].at("id").dump());
+  const auto lines = server_.admin("GET", "/api/audit/export?after=" + entries[3].at("id").dump());
   EXPECT_EQ(lines.headers.at("content-type"), "application/x-ndjson");
   EXPECT_EQ(nlohmann::json::parse(lines.body), entries[4]);
   EXPECT_EQ(lines.body.back(), '\n');
@@ -539,7 +545,7 @@ TEST_F(Identity, NoSecretStandsInTheAuditLogOrInALists) {
   const auto code = server_.rest("POST", "/api/enrolment");
   for (const char* target :
        {"/api/audit", "/api/audit/export", "/api/tokens", "/api/researchers", "/api/enrolment"}) {
-    const std::string body = admin("GET", target).body;
+    const std::string body = server_.admin("GET", target).body;
     for (const char* prefix : {"hfa_", "hfr_", "hfe_", "hfd_"})
       EXPECT_EQ(body.find(prefix), std::string::npos) << target;
     EXPECT_EQ(body.find(auth::token_hash(json_at(grace, "token"))), std::string::npos) << target;

@@ -139,8 +139,7 @@ TEST(Proxy, APhonesAddressBehindAProxyCountsForItsJoins) {
     config.joins_burst = 1;
     config.joins_per_s = 0.001;
   });
-  const std::string body =
-      R"({"code":")" + server.secrets().enrolment_code + R"(","class":"phone","engine":"x"})";
+  const std::string body = join_body(server);
   const auto join = [&](const std::string& client) {
     return http_request(server.compute(), "POST", "/api/join", forwarded(client), body).status;
   };

@@ -329,8 +329,7 @@ TEST_F(RestTest, JoinsAreRateLimited) {
   });
   strict.join();
   strict.join();
-  const std::string body =
-      R"({"code":")" + strict.secrets().enrolment_code + R"(","class":"phone","engine":"x"})";
+  const std::string body = join_body(strict);
   const auto refused = http_request(strict.compute(), "POST", "/api/join", {}, body);
   EXPECT_EQ(status_and_code(refused), "429 rate_limited");
   // One join is allowed per 1,000 s after the first two. The answer says how long to wait.

@@ -13,18 +13,11 @@ namespace {
 
 using net::HttpAnswer;
 
-std::string status_and_code(const HttpAnswer& answer) {
-  return std::to_string(answer.status) + " " + json_at(answer.body, "error.code");
-}
-
 class Stops : public ::testing::Test {
  protected:
-  HttpAnswer admin(std::string_view method, const std::string& target,
-                   std::string_view body = {}) const {
-    return server_.rest_as(server_.secrets().admin_token, method, target, body);
-  }
   nlohmann::json row(std::int64_t study) const {
-    return nlohmann::json::parse(admin("GET", "/api/studies/" + std::to_string(study)).body);
+    return nlohmann::json::parse(
+        server_.admin("GET", "/api/studies/" + std::to_string(study)).body);
   }
   HttpAnswer submit(const std::string& key, const std::string& limits = {}) const {
     const std::string bundle = "a bundle";
@@ -43,7 +36,8 @@ TEST_F(Stops, AFreezeEndsWhatRunsAndLastsOverARestart) {
   {
     TestWorker worker(server_, device);
     const auto lease = worker.ready();
-    EXPECT_EQ(admin("POST", "/api/projects/1/freeze", R"({"reason":"too hot"})").status, 200);
+    EXPECT_EQ(server_.admin("POST", "/api/projects/1/freeze", R"({"reason":"too hot"})").status,
+              200);
     const auto revoke = worker.receive<protocol::Revoke>();
     EXPECT_EQ(revoke.attempt, lease.attempt);
     EXPECT_EQ(revoke.code, protocol::RevokeCode::operator_stopped);
@@ -69,7 +63,7 @@ TEST_F(Stops, AFreezeEndsWhatRunsAndLastsOverARestart) {
   worker.send(protocol::Ready{});
   EXPECT_EQ(worker.receive<protocol::Wait>().reason, protocol::WaitReason::no_work);
   EXPECT_EQ(row(study).at("held").at("code"), "project_frozen");
-  EXPECT_EQ(admin("POST", "/api/projects/1/unfreeze").status, 200);
+  EXPECT_EQ(server_.admin("POST", "/api/projects/1/unfreeze").status, 200);
   EXPECT_EQ(worker.receive<protocol::LeaseOffer>().lease.trial, TrialNumber{0});
   EXPECT_FALSE(row(study).contains("held"));
   EXPECT_EQ(submit("other").status, 201);
@@ -79,21 +73,21 @@ TEST_F(Stops, SuspendingAResearcherEndsWhatRunsOfTheirs) {
   const std::int64_t study = server_.submit(1);
   TestWorker worker(server_, server_.join());
   worker.ready();
-  EXPECT_EQ(admin("POST", "/api/researchers/2", R"({"state":"suspended"})").status, 200);
+  EXPECT_EQ(server_.admin("POST", "/api/researchers/2", R"({"state":"suspended"})").status, 200);
   EXPECT_EQ(worker.receive<protocol::Revoke>().code, protocol::RevokeCode::operator_stopped);
   EXPECT_EQ(row(study).at("held").at("code"), "owner_suspended");
   // The revocation is sent before the end of the attempt is stored.
   nlohmann::json attempts;
   EXPECT_TRUE(until([&] {
     const std::string path = "/api/studies/" + std::to_string(study) + "/trials/0";
-    attempts = nlohmann::json::parse(admin("GET", path).body);
+    attempts = nlohmann::json::parse(server_.admin("GET", path).body);
     return attempts.at("attempts_list")[0].at("state") == "revoked";
   }));
   EXPECT_EQ(attempts.at("attempts_list")[0].at("error").at("code"), "operator_stopped");
   EXPECT_EQ(attempts.at("state"), "running");  // the trial lost nothing
   worker.send(protocol::Ready{});
   worker.receive<protocol::Wait>();
-  EXPECT_EQ(admin("POST", "/api/researchers/2", R"({"state":"active"})").status, 200);
+  EXPECT_EQ(server_.admin("POST", "/api/researchers/2", R"({"state":"active"})").status, 200);
   worker.receive<protocol::LeaseOffer>();
 }
 
@@ -102,7 +96,8 @@ TEST_F(Stops, ABarredBundleRunsUnderNoName) {
   TestWorker worker(server_, server_.join());
   const auto lease = worker.ready();
   const std::string& hash = lease.bundle.sha256;
-  EXPECT_EQ(admin("POST", "/api/barred/" + hash, R"({"reason":"mines coins"})").status, 200);
+  EXPECT_EQ(server_.admin("POST", "/api/barred/" + hash, R"({"reason":"mines coins"})").status,
+            200);
   EXPECT_EQ(worker.receive<protocol::Revoke>().code, protocol::RevokeCode::operator_stopped);
   EXPECT_EQ(row(study).at("held").at("code"), "bundle_barred");
   const auto again = submit("another name");
@@ -117,8 +112,8 @@ TEST_F(Stops, ABarredBundleRunsUnderNoName) {
                    {"bytes", lease.bundle.bytes}}};
   const auto as_data = server_.rest("POST", "/api/studies", spec.dump());
   EXPECT_EQ(status_and_code(as_data), "403 bundle_barred") << as_data.body;
-  EXPECT_EQ(json_at(admin("GET", "/api/barred").body, "barred.0.sha256"), hash);
-  EXPECT_EQ(admin("POST", "/api/barred/" + hash + "/lift").status, 200);
+  EXPECT_EQ(json_at(server_.admin("GET", "/api/barred").body, "barred.0.sha256"), hash);
+  EXPECT_EQ(server_.admin("POST", "/api/barred/" + hash + "/lift").status, 200);
   EXPECT_EQ(submit("another name").status, 201);
 }
 
@@ -132,7 +127,7 @@ TEST_F(Stops, DevicesGetNoBarredBlob) {
     return net::http_request(server_.compute(), "GET", "/api/blobs/" + hash, credential).status;
   };
   EXPECT_EQ(fetch(), 200);
-  admin("POST", "/api/barred/" + hash);
+  server_.admin("POST", "/api/barred/" + hash);
   EXPECT_EQ(fetch(), 404);
 }
 
@@ -141,23 +136,24 @@ TEST_F(Stops, AnOwnerOfAnAskAndTellStudyIsAskedForNothing) {
   TestOwner owner(server_, study);
   owner.receive();
   owner.says({.room = 2});
-  admin("POST", "/api/projects/1/freeze");
+  server_.admin("POST", "/api/projects/1/freeze");
   TestWorker worker(server_, server_.join());
   worker.send(protocol::Ready{});
   EXPECT_EQ(worker.receive<protocol::Wait>().reason, protocol::WaitReason::no_work);
-  admin("POST", "/api/projects/1/unfreeze");
+  server_.admin("POST", "/api/projects/1/unfreeze");
   EXPECT_EQ(owner.receive().demand, 1);
 }
 
 TEST_F(Stops, EachChangeIsInTheAuditLog) {
-  admin("POST", "/api/projects/1/freeze", R"({"reason":"too hot"})");
-  admin("POST", "/api/projects/1/freeze", R"({"reason":"too hot"})");  // changes nothing
-  admin("POST", "/api/projects/1/unfreeze");
-  admin("POST", "/api/barred/" + std::string(64, 'a'));
-  admin("POST", "/api/barred/" + std::string(64, 'a') + "/lift");
-  admin("POST", "/api/ceilings", R"({"scope":"server","devices":3})");
+  server_.admin("POST", "/api/projects/1/freeze", R"({"reason":"too hot"})");
+  server_.admin("POST", "/api/projects/1/freeze", R"({"reason":"too hot"})");  // changes nothing
+  server_.admin("POST", "/api/projects/1/unfreeze");
+  server_.admin("POST", "/api/barred/" + std::string(64, 'a'));
+  server_.admin("POST", "/api/barred/" + std::string(64, 'a') + "/lift");
+  server_.admin("POST", "/api/ceilings", R"({"scope":"server","devices":3})");
   std::vector<std::string> actions;
-  for (const auto& entry : nlohmann::json::parse(admin("GET", "/api/audit").body).at("entries"))
+  for (const auto& entry :
+       nlohmann::json::parse(server_.admin("GET", "/api/audit").body).at("entries"))
     actions.push_back(entry.at("action"));
   EXPECT_THAT(actions, ::testing::IsSupersetOf({"project.freeze", "project.unfreeze", "blob.bar",
                                                 "blob.lift", "ceiling.set"}));
@@ -167,7 +163,7 @@ TEST_F(Stops, EachChangeIsInTheAuditLog) {
 // ---- approval
 
 TEST_F(Stops, AStudyWaitsForApproval) {
-  admin("POST", "/api/ceilings", R"({"scope":"server","approval":true})");
+  server_.admin("POST", "/api/ceilings", R"({"scope":"server","approval":true})");
   const auto made = submit("k");
   EXPECT_EQ(json_at(made.body, "held.code"), "approval_pending");
   const std::string path = "/api/studies/" + json_at(made.body, "study");
@@ -178,10 +174,10 @@ TEST_F(Stops, AStudyWaitsForApproval) {
   EXPECT_EQ(json_at(server_.rest("POST", path + "/resume").body, "held.code"), "approval_pending");
   EXPECT_EQ(status_and_code(server_.rest("POST", path + "/approve")), "403 forbidden");
   EXPECT_EQ(status_and_code(server_.rest("GET", "/api/approvals")), "403 forbidden");
-  const auto list = nlohmann::json::parse(admin("GET", "/api/approvals").body);
+  const auto list = nlohmann::json::parse(server_.admin("GET", "/api/approvals").body);
   ASSERT_EQ(list.at("studies").size(), 1U);
   EXPECT_EQ(list.at("cursor"), list.at("studies")[0].at("study"));
-  const auto approved = admin("POST", path + "/approve");
+  const auto approved = server_.admin("POST", path + "/approve");
   EXPECT_EQ(approved.status, 200);
   EXPECT_FALSE(nlohmann::json::parse(approved.body).contains("held"));
   const auto lease = worker.receive<protocol::LeaseOffer>().lease;
@@ -194,7 +190,7 @@ TEST_F(Stops, AStudyWaitsForApproval) {
               .body,
           "held.code"),
       "approval_pending");
-  admin("POST", path + "/approve");
+  server_.admin("POST", path + "/approve");
   auto spec = nlohmann::json::parse(server_.rest("GET", path + "/spec").body);
   const std::string mended = "other code";
   const nlohmann::json body{
@@ -207,39 +203,42 @@ TEST_F(Stops, AStudyWaitsForApproval) {
 }
 
 TEST_F(Stops, ARefusedStudyIsCancelledAndSaysWhy) {
-  admin("POST", "/api/ceilings", R"({"scope":"project","name":"First project","approval":true})");
+  server_.admin("POST", "/api/ceilings",
+                R"({"scope":"project","name":"First project","approval":true})");
   const auto made = submit("k");
   const std::string path = "/api/studies/" + json_at(made.body, "study");
-  const auto refused = admin("POST", path + "/refuse", R"({"reason":"not here"})");
+  const auto refused = server_.admin("POST", path + "/refuse", R"({"reason":"not here"})");
   EXPECT_EQ(json_at(refused.body, "state"), "cancelled") << refused.body;
   EXPECT_EQ(json_at(server_.rest("GET", path).body, "held.code"), "approval_refused");
   EXPECT_EQ(json_at(server_.rest("GET", path).body, "held.reason"), "not here");
   EXPECT_EQ(status_and_code(server_.rest("POST", path + "/replay")), "409 study_cancelled");
-  EXPECT_EQ(status_and_code(admin("POST", path + "/approve")), "409 not_waiting");
+  EXPECT_EQ(status_and_code(server_.admin("POST", path + "/approve")), "409 not_waiting");
 }
 
 // ---- ceilings
 
 TEST_F(Stops, CeilingsLimitWhatIsSubmitted) {
-  admin("POST", "/api/ceilings",
-        R"({"scope":"researcher","name":"researcher","time_limit_ms":5000})");
+  server_.admin("POST", "/api/ceilings",
+                R"({"scope":"researcher","name":"researcher","time_limit_ms":5000})");
   const auto refused = submit("k", R"({"time_limit_ms":5001})");
   EXPECT_EQ(status_and_code(refused), "403 ceiling_exceeded");
   EXPECT_EQ(json_at(refused.body, "error.field"), "limits.time_limit_ms");
   EXPECT_EQ(submit("k", R"({"time_limit_ms":0})").status, 201);
   TestWorker worker(server_, server_.join());
   EXPECT_EQ(worker.ready().time_limit_ms, 5'000);
-  admin("POST", "/api/ceilings", R"({"scope":"project","name":"First project","data_bytes":7})");
+  server_.admin("POST", "/api/ceilings",
+                R"({"scope":"project","name":"First project","data_bytes":7})");
   EXPECT_EQ(json_at(submit("k2", R"({"time_limit_ms":0})").body, "error.field"), "data");
   const auto mine = nlohmann::json::parse(server_.rest("GET", "/api/projects").body);
   EXPECT_EQ(mine.at("projects")[0].at("ceiling").at("time_limit_ms"), 5'000);
   EXPECT_EQ(mine.at("projects")[0].at("ceiling").at("data_bytes"), 7);
   EXPECT_EQ(status_and_code(server_.rest("POST", "/api/ceilings", R"({"scope":"server"})")),
             "403 forbidden");
-  const auto removed = admin("POST", "/api/ceilings",
-                             R"({"scope":"researcher","name":"researcher","time_limit_ms":null})");
+  const auto removed =
+      server_.admin("POST", "/api/ceilings",
+                    R"({"scope":"researcher","name":"researcher","time_limit_ms":null})");
   EXPECT_EQ(removed.body, R"({"scope":"researcher","name":"researcher"})");
-  EXPECT_EQ(status_and_code(admin("POST", "/api/ceilings", R"({"scope":"moon"})")),
+  EXPECT_EQ(status_and_code(server_.admin("POST", "/api/ceilings", R"({"scope":"moon"})")),
             "422 bad_field");
 }
 
@@ -248,7 +247,7 @@ TEST_F(Stops, CeilingsLimitWhatIsSubmitted) {
 class Possession : public Stops {
  protected:
   Possession() {
-    const auto made = admin("POST", "/api/researchers", R"({"name":"grace"})");
+    const auto made = server_.admin("POST", "/api/researchers", R"({"name":"grace"})");
     grace_ = json_at(made.body, "token");
   }
   HttpAnswer as_grace(std::string_view method, const std::string& target,
@@ -332,7 +331,7 @@ TEST_F(Possession, ShortBytesAreUploadedInAnyCase) {
 }
 
 TEST_F(Possession, AQuotaIsToldBeforeTheProof) {
-  admin("POST", "/api/researchers/3", R"({"quota":{"bytes":99999}})");
+  server_.admin("POST", "/api/researchers/3", R"({"quota":{"bytes":99999}})");
   const std::string hash = server_.upload(content_);
   EXPECT_EQ(status_and_code(salt(hash, content_.size())), "403 quota_exceeded");
   EXPECT_EQ(salt(std::string(64, '0'), content_.size()).body, salt(hash, content_.size()).body);

@@ -33,10 +33,6 @@ class StorageTroubleTest : public ::testing::Test {
     return until([this] { return ready_status() == 200; });
   }
 
-  net::HttpAnswer admin(std::string_view method, const std::string& target) const {
-    return server_->rest_as(server_->secrets().admin_token, method, target);
-  }
-
   storage::ScratchDatabase database_;
   storage::FaultyStorage* storage_ = nullptr;
   std::unique_ptr<TestServer> server_;
@@ -103,8 +99,7 @@ TEST_F(StorageTroubleTest, ReadOnlyWhileTheStateCannotBeReadAgain) {
 
 TEST_F(StorageTroubleTest, AJoinThatIsNotWrittenIsRefused) {
   storage_->script({storage::FailBefore{}});
-  const std::string body =
-      R"({"code":")" + server_->secrets().enrolment_code + R"(","class":"phone","engine":"x"})";
+  const std::string body = join_body(*server_);
   const auto refused = http_request(server_->compute(), "POST", "/api/join", {}, body);
   EXPECT_EQ(refused.status, 503);
   EXPECT_EQ(json_at(refused.body, "error.code"), "storage_unavailable");
@@ -135,15 +130,15 @@ TEST_F(StorageTroubleTest, WhatIsReadOfOthersIsShownOnlyOnceItIsNoted) {
   const std::string bundle = json_at(server_->rest("GET", study + "/spec").body, "bundle.sha256");
   for (const std::string& target : {study + "/spec", study + "/blobs/" + bundle}) {
     storage_->script({storage::FailBefore{}});
-    const auto refused = admin("GET", target);
+    const auto refused = server_->admin("GET", target);
     EXPECT_EQ(refused.status, 503) << target;
     EXPECT_EQ(code_of(refused), "storage_unavailable");
     EXPECT_EQ(refused.body.find(bundle), std::string::npos) << refused.body;
     ASSERT_TRUE(becomes_ready());
-    EXPECT_EQ(admin("GET", "/api/audit").body.find("study.read"), std::string::npos);
+    EXPECT_EQ(server_->admin("GET", "/api/audit").body.find("study.read"), std::string::npos);
   }
-  EXPECT_EQ(admin("GET", study + "/spec").status, 200);
-  EXPECT_NE(admin("GET", "/api/audit").body.find("study.read"), std::string::npos);
+  EXPECT_EQ(server_->admin("GET", study + "/spec").status, 200);
+  EXPECT_NE(server_->admin("GET", "/api/audit").body.find("study.read"), std::string::npos);
 }
 
 // If there were a second transaction, it would fail here and lose the audit entry.
@@ -152,14 +147,14 @@ TEST_F(StorageTroubleTest, AChangeAndItsNoteAreOneTransaction) {
   for (const std::string change : {"pause", "resume", "cancel"}) {
     storage_->script({storage::Pass{}, storage::FailBefore{}});
     EXPECT_EQ(server_->rest("POST", study + "/" + change).status, 200) << change;
-    const std::string log = admin("GET", "/api/audit").body;
+    const std::string log = server_->admin("GET", "/api/audit").body;
     EXPECT_NE(log.find(R"("action":"study.)" + change), std::string::npos) << log;
     storage_->clear_script();
   }
   const TestDevice device = server_->join();
   storage_->script({storage::Pass{}, storage::FailBefore{}});
-  EXPECT_EQ(admin("POST", "/api/devices/" + device.id + "/erase").status, 200);
-  EXPECT_NE(admin("GET", "/api/audit").body.find("device.erase"), std::string::npos);
+  EXPECT_EQ(server_->admin("POST", "/api/devices/" + device.id + "/erase").status, 200);
+  EXPECT_NE(server_->admin("GET", "/api/audit").body.find("device.erase"), std::string::npos);
 }
 
 TEST_F(StorageTroubleTest, AnErasureThatTheServerDoesNotOutliveLeavesNoLease) {
@@ -169,7 +164,7 @@ TEST_F(StorageTroubleTest, AnErasureThatTheServerDoesNotOutliveLeavesNoLease) {
   worker.ready();
   // The erasure is written, but not the batch that ends the device's attempt.
   storage_->script({storage::Pass{}, storage::FailBefore{}});
-  EXPECT_EQ(admin("POST", "/api/devices/" + device.id + "/erase").status, 200);
+  EXPECT_EQ(server_->admin("POST", "/api/devices/" + device.id + "/erase").status, 200);
   server_.reset();
   const auto trials = database_.open()->load().value().studies.at(0).unfinished;
   EXPECT_EQ(trials.at(0).attempts.at(0).state, storage::AttemptState::revoked);
@@ -181,12 +176,12 @@ TEST_F(StorageTroubleTest, AnErasureThatIsNotWrittenPromisesTheDeviceNothing) {
   worker.send(protocol::Ready{});
   worker.receive<protocol::Wait>();
   storage_->script({storage::FailBefore{}});
-  EXPECT_EQ(admin("POST", "/api/devices/" + device.id + "/erase").status, 503);
+  EXPECT_EQ(server_->admin("POST", "/api/devices/" + device.id + "/erase").status, 503);
   const auto next = worker.socket().receive();
   ASSERT_TRUE(next.has_value());
   EXPECT_EQ(next->close_code(), 1013) << next->payload;
   ASSERT_TRUE(becomes_ready());
-  EXPECT_EQ(admin("POST", "/api/devices/" + device.id + "/erase").status, 200);
+  EXPECT_EQ(server_->admin("POST", "/api/devices/" + device.id + "/erase").status, 200);
 }
 
 TEST_F(StorageTroubleTest, AConflictOnALeaseIsTriedAgain) {
@@ -250,10 +245,6 @@ class FullDiskTest : public ::testing::Test {
   bool becomes_ready() const {
     return until([this] { return ready().starts_with("200"); });
   }
-  HttpAnswer admin(std::string_view method, const std::string& target,
-                   std::string_view body = {}) const {
-    return server_->rest_as(server_->secrets().admin_token, method, target, body);
-  }
 
   storage::ScratchDatabase database_;
   storage::FaultyStorage* storage_ = nullptr;
@@ -288,20 +279,21 @@ TEST_F(FullDiskTest, WhatEndsSomethingWorksAndWhatGrowsDoesNot) {
   EXPECT_EQ(server_->rest("GET", path_of_study(cancelled)).status, 404);
   EXPECT_EQ(status_and_code(server_->rest("POST", path_of_study(cancelled) + "/cancel")),
             "404 unknown_study");
-  const HttpAnswer token = admin("POST", "/api/tokens", R"({"researcher":1})");
+  const HttpAnswer token = server_->admin("POST", "/api/tokens", R"({"researcher":1})");
   EXPECT_EQ(token.status, 201) << token.body;
-  EXPECT_EQ(admin("POST", "/api/tokens/" + json_at(token.body, "id") + "/revoke").status, 200);
-  EXPECT_EQ(admin("POST", "/api/devices/" + revoked.id + "/revoke").status, 200);
-  EXPECT_EQ(admin("POST", "/api/devices/" + erased.id + "/erase").status, 200);
-  EXPECT_EQ(admin("POST", "/api/enrolment/1/revoke").status, 200);
-  EXPECT_EQ(admin("POST", "/api/researchers/2", R"({"state":"suspended"})").status, 200);
-  EXPECT_EQ(admin("POST", "/api/researchers/2", R"({"state":"active"})").status, 200);
-  EXPECT_NE(admin("GET", "/api/audit").body.find("study.cancel"), std::string::npos);
+  EXPECT_EQ(server_->admin("POST", "/api/tokens/" + json_at(token.body, "id") + "/revoke").status,
+            200);
+  EXPECT_EQ(server_->admin("POST", "/api/devices/" + revoked.id + "/revoke").status, 200);
+  EXPECT_EQ(server_->admin("POST", "/api/devices/" + erased.id + "/erase").status, 200);
+  EXPECT_EQ(server_->admin("POST", "/api/enrolment/1/revoke").status, 200);
+  EXPECT_EQ(server_->admin("POST", "/api/researchers/2", R"({"state":"suspended"})").status, 200);
+  EXPECT_EQ(server_->admin("POST", "/api/researchers/2", R"({"state":"active"})").status, 200);
+  EXPECT_NE(server_->admin("GET", "/api/audit").body.find("study.cancel"), std::string::npos);
 
   EXPECT_EQ(submit("more"), "507 no_room");
   const std::string sha256 = blobs::sha256_hex("new");
   EXPECT_EQ(status_and_code(server_->rest("PUT", "/api/blobs/" + sha256, "new")), "507 no_room");
-  EXPECT_EQ(status_and_code(admin("POST", "/api/projects", R"({"project":"more"})")),
+  EXPECT_EQ(status_and_code(server_->admin("POST", "/api/projects", R"({"project":"more"})")),
             "507 no_room");
   EXPECT_EQ(ready(), "503 disk_full");
 
@@ -384,8 +376,7 @@ TEST_F(NearlyFullTest, NothingThatGrowsIsAccepted) {
   EXPECT_EQ(
       status_and_code(server_.rest("POST", "/api/studies", TestServer::spec(1, "more", sha256, 3))),
       "507 no_room");
-  const std::string join =
-      R"({"code":")" + server_.secrets().enrolment_code + R"(","class":"phone","engine":"x"})";
+  const std::string join = join_body(server_);
   EXPECT_EQ(status_and_code(http_request(server_.compute(), "POST", "/api/join", {}, join)),
             "507 no_room");
   EXPECT_EQ(status_and_code(http_request(server_.compute(), "POST", "/api/device-reports", {}, "")),

@@ -114,10 +114,6 @@ inline std::string hooked(const std::string& url,
   return code_of(server.rest("POST", "/api/studies", spec));
 }
 
-inline std::string join_body(const TestServer& server) {
-  return R"({"code":")" + server.secrets().enrolment_code + R"(","class":"phone","engine":"x"})";
-}
-
 // A server whose storage fails when the test lets it fail.
 struct Troubled {
   explicit Troubled(const std::function<void(ServeConfig&)>& adjust = {}) {
@@ -153,8 +149,7 @@ inline std::string registered(const TestServer& server, const std::string& name,
 
 inline std::string by_admin(std::string_view method, std::string_view target,
                             std::string_view body) {
-  const TestServer server;
-  return code_of(server.rest_as(server.secrets().admin_token, method, target, body));
+  return code_of(TestServer().admin(method, target, body));
 }
 
 inline std::string saved(const std::string& bytes) { return Saving().save(bytes); }

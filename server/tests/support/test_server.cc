@@ -50,6 +50,11 @@ net::HttpAnswer TestServer::rest(std::string_view method, std::string_view targe
   return rest_as(secrets_.researcher_token, method, target, body);
 }
 
+net::HttpAnswer TestServer::admin(std::string_view method, std::string_view target,
+                                  std::string_view body) const {
+  return rest_as(secrets_.admin_token, method, target, body);
+}
+
 TestDevice TestServer::join() const {
   const nlohmann::json query{
       {"code", secrets_.enrolment_code}, {"class", "desktop"}, {"engine", "test 1"}};

@@ -47,6 +47,9 @@ class TestServer {
                        std::string_view body = {}) const;
   net::HttpAnswer rest_as(const std::string& token, std::string_view method,
                           std::string_view target, std::string_view body = {}) const;
+  // Sends a REST request with the administrator's token.
+  net::HttpAnswer admin(std::string_view method, std::string_view target,
+                        std::string_view body = {}) const;
 
   TestDevice join() const;
   // Uploads bytes. Returns their SHA-256.
@@ -156,6 +159,11 @@ class TestOwner {
 
 // Returns a value from JSON text. The path has keys and indices, for example "trials.0.state".
 std::string json_at(const std::string& text, const std::string& path);
+
+// Returns the body of a request to join as a phone by the server's first code.
+inline std::string join_body(const TestServer& server) {
+  return R"({"code":")" + server.secrets().enrolment_code + R"(","class":"phone","engine":"x"})";
+}
 
 // Return the code of an error's answer, such as "bad_field"; or also its status: "422 bad_field".
 inline std::string code_of(const net::HttpAnswer& answer) {

@@ -59,11 +59,10 @@ struct Saving {
   }
   std::string put(const std::string& what, const std::string& query,
                   const std::string& bytes) const {
-    return code_of(
-        net::http_request(server.compute(), "PUT",
-                          "/api/attempts/" + std::to_string(attempt) + '/' + what + '/' +
-                              blobs::sha256_hex(bytes) + '?' + query,
-                          {{"Authorization", "Device " + device.id + ":" + device.secret}}, bytes));
+    return code_of(ask(server, device, "PUT",
+                       "/api/attempts/" + std::to_string(attempt) + '/' + what + '/' +
+                           blobs::sha256_hex(bytes) + '?' + query,
+                       bytes));
   }
   // Uploads as many artifacts as the attempt may have.
   void fill() {
