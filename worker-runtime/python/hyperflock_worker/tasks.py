@@ -10,10 +10,12 @@ the next one. A task may ignore that it is cancelled, so its calls are dropped, 
 from __future__ import annotations
 
 import asyncio
+import sys
 from typing import Any
 
-#: The methods by which everything gets its turn on a loop.
-_WAYS = ("call_soon", "call_later", "call_at")
+#: The methods by which everything gets its turn on a loop. In Pyodide's loop all others call
+#: `call_later`.
+_WAYS = ("call_later",) if sys.platform == "emscripten" else ("call_soon", "call_later", "call_at")
 
 
 def watch(loop: Any) -> None:
