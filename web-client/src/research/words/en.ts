@@ -81,7 +81,7 @@ export const en: Words = {
     noneBarred: "Nothing is barred.",
     sha256: "SHA-256",
     sha256Hint:
-      "64 hex digits, as the study's export shows them. Studies that name it end at once.",
+      "64 hex digits, as the study's export shows them. Studies that name it stop at once.",
     bar: "Bar",
     lift: "Lift the bar",
     ceilings: "Ceilings",
