@@ -159,6 +159,68 @@ TEST_P(StorageContract, WithoutRoomForRecordsResultsCountAndPointsDoNot) {
   EXPECT_EQ(applied(more), Applied::applied);
 }
 
+// Leaves room for `left` more bytes of records of a study whose trial 1 has failed.
+std::vector<Transition> almost_full(Storage& storage, std::int64_t left) {
+  StoreResult large = complete(1, {0.5});
+  const std::int64_t used = storage.stored("ada").value().records;
+  large.result.attrs =
+      std::string(static_cast<std::size_t>(most_records(100 * kMiB) - used - left), 'x');
+  return {large, fail(key(1, 1))};
+}
+
+constexpr Quota kFilled{.studies = 0, .trials = 0, .bytes = 100 * kMiB};
+
+TEST_P(StorageContract, R64_NewCodeOfARunningStudyNeedsRoomForItsSpec) {
+  apply_one(ada(100 * kMiB));
+  apply(begun_on_two_devices());
+  apply(almost_full(storage(), 100));
+  const std::int64_t before = stored(storage()).records;
+  ReissueTrials mended{.study = StudyId{1}, .quota = kFilled};
+  mended.code = protocol::NewCode{.entry = "digits:objective", .bundle = {sha('e'), 5}};
+  const Outcome refused = apply_one(mended);
+  EXPECT_EQ(refused.applied, Applied::superseded);
+  ASSERT_TRUE(refused.excess.has_value());
+  EXPECT_EQ(refused.excess->what, Excess::What::records);
+  EXPECT_GT(refused.excess->asked, 100);
+  EXPECT_EQ(stored(storage()).records, before);
+  EXPECT_EQ(storage().study(StudyId{1}).value()->spec.bundle.sha256, sha('a'));
+  EXPECT_EQ(storage().study(StudyId{1}).value()->failed, 1);
+
+  mended.code.reset();  // the same trials with the same code need none
+  EXPECT_EQ(applied(mended), Applied::applied);
+}
+
+TEST_P(StorageContract, R64_WhatNewCodeIsChargedWasAskedFor) {
+  apply_one(ada(100 * kMiB));
+  apply(begun_on_two_devices());
+  apply(almost_full(storage(), 100));
+  ReissueTrials mended{.study = StudyId{1}, .quota = kFilled};
+  mended.code = protocol::NewCode{.entry = "digits:objective", .bundle = {sha('e'), 5}};
+  const std::int64_t asked = apply_one(mended).excess.value().asked;
+  const std::int64_t before = stored(storage()).records;
+  mended.quota = {};
+  EXPECT_EQ(applied(mended), Applied::applied);
+  EXPECT_EQ(stored(storage()).records, before + asked);
+}
+
+TEST_P(StorageContract, R65_ALongerSpaceNeedsRoomForItsValues) {
+  apply_one(ada(100 * kMiB));
+  apply(begun_on_two_devices());
+  apply(almost_full(storage(), 1'000));
+  const StudyRow row = storage().study(StudyId{1}).value().value();
+  ExtendStudy longer{StudyId{1}, {row.spec.space}, kFilled};
+  longer.more.space[1].values_json.push_back('"' + std::string(2'000, 'v') + '"');
+  const Outcome refused = apply_one(longer);
+  EXPECT_EQ(refused.applied, Applied::superseded);
+  ASSERT_TRUE(refused.excess.has_value());
+  EXPECT_EQ(refused.excess->what, Excess::What::records);
+  EXPECT_GT(refused.excess->asked, 2'000);
+  EXPECT_EQ(storage().study(StudyId{1}).value()->total, row.total);
+
+  longer.more.space[1].values_json.back() = R"("v")";
+  EXPECT_EQ(applied(longer), Applied::applied);
+}
+
 // A changed quota counts at once.
 TEST_P(StorageContract, ANewQuotaIsReadAgain) {
   apply_one(ada(100 * kMiB));

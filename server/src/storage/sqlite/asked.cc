@@ -4,13 +4,20 @@
 #include "storage/study_ledger.h"
 
 namespace hyperflock::storage::sqlite {
+namespace {
+
+std::int64_t record_bytes(const AskedRow& row) {
+  return kAttemptRecord + std::ssize(row.params) + std::ssize(row.attrs);
+}
+
+}  // namespace
 
 Outcome Writer::apply_one(const ClaimStudy& claim) {
   Study* study = find_study(claim.study);
   if (study == nullptr || study->row.spec.kind != protocol::StudyKind::asked)
     return of_study(Applied::conflict, claim.study);
   if (study->row.state == StudyState::cancelled) return of_study(Applied::superseded, claim.study);
-  if (const auto excess = excess_of_reissue({claim.study, claim.quota})) {
+  if (const auto excess = excess_of_reissue(study->row, claim.quota, 0)) {
     Outcome refused = of_study(Applied::superseded, claim.study);
     refused.excess = excess;
     return refused;
@@ -31,15 +38,14 @@ Outcome Writer::apply_one(const AskTrials& ask) {
     return of_study(Applied::superseded, ask.study);
   Outcome asked = of_study(Applied::applied, ask.study);
   if (ask.quota.trials > 0) {
-    asked.excess = excess_of_trials(ask, static_cast<std::int64_t>(ask.trials.size()));
+    asked.excess = excess_of_trials(ask, study->row.owner);
     if (asked.excess) {
       asked.applied = Applied::superseded;
       return asked;
     }
   }
   std::int64_t records = 0;
-  for (const AskedRow& row : ask.trials)
-    records += kAttemptRecord + static_cast<std::int64_t>(row.params.size() + row.attrs.size());
+  for (const AskedRow& row : ask.trials) records += record_bytes(row);
   asked.excess = excess_of_records(ask.quota.bytes, owner_of(study->row.owner).records, records);
   if (asked.excess) {
     asked.applied = Applied::superseded;
@@ -54,8 +60,7 @@ Outcome Writer::apply_one(const AskTrials& ask) {
         row.constrained ? Constrained::waits : Constrained::no);
     if (inserted == 0) continue;
     ledger::trial_asked(study->row);
-    charge_records(
-        *study, kAttemptRecord + static_cast<std::int64_t>(row.params.size() + row.attrs.size()));
+    charge_records(*study, record_bytes(row));
     asked.trials.push_back(row.number);
   }
   if (ask.wanted) study->row.wanted = *ask.wanted;
@@ -63,15 +68,9 @@ Outcome Writer::apply_one(const AskTrials& ask) {
   return asked;
 }
 
-std::optional<Excess> Writer::excess_of_trials(const AskTrials& ask, std::int64_t more) {
-  std::string owner;
-  {
-    Query study = db_->query("SELECT owner FROM studies WHERE id = ?", ask.study);
-    study.next();
-    owner = study.text(0);
-  }
+std::optional<Excess> Writer::excess_of_trials(const AskTrials& ask, const std::string& owner) {
   write_changed_studies();  // including trials asked earlier in this batch
-  return excess_of({.trials = ask.quota.trials}, used_by(owner), {0, more, 0});
+  return excess_of({.trials = ask.quota.trials}, used_by(owner), {0, std::ssize(ask.trials), 0});
 }
 
 Outcome Writer::apply_one(const StoreSuggestion& store) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <set>
 
-#include "protocol/codec.h"
 #include "storage/sqlite/readers.h"
 #include "storage/sqlite/writer.h"
 #include "storage/study_ledger.h"
@@ -217,7 +216,7 @@ std::int64_t Writer::trim_by_size(const TrimAudit& trim) {
   return removed;
 }
 
-std::optional<Excess> Writer::excess_of_study(const CreateStudy& create) {
+std::optional<Excess> Writer::excess_of_study(const CreateStudy& create, std::int64_t spec_bytes) {
   if (create.quota == Quota{}) return std::nullopt;
   Usage asked{1, create.total, 0};
   if (create.quota.bytes > 0) {
@@ -233,34 +232,35 @@ std::optional<Excess> Writer::excess_of_study(const CreateStudy& create) {
   }
   write_changed_studies();  // including studies that ended in this batch
   if (const auto excess = excess_of(create.quota, used_by(create.owner), asked)) return excess;
-  const auto text = static_cast<std::int64_t>(protocol::serialize_study_spec(create.spec).size());
-  return excess_of_records(create.quota.bytes, owner_of(create.owner).records, kStudyRecord + text);
+  return excess_of_records(create.quota.bytes, owner_of(create.owner).records,
+                           kStudyRecord + spec_bytes);
 }
 
-std::optional<Excess> Writer::excess_of_reissue(const ReissueTrials& reissue) {
-  if (reissue.quota == Quota{} || ledger::is_running(find_study(reissue.study)->row))
-    return std::nullopt;
-  std::string owner;
-  Usage asked{1, 0, 0};
-  {
-    Query study = db_->query("SELECT owner, total FROM studies WHERE id = ?", reissue.study);
-    study.next();
-    owner = study.text(0);
-    asked.trials = study.integer(1) + find_study(reissue.study)->row.total;
+std::optional<Excess> Writer::excess_of_reissue(const StudyRow& study, const Quota& quota,
+                                                std::int64_t spec_bytes) {
+  if (quota == Quota{}) return std::nullopt;
+  if (!ledger::is_running(study)) {
+    Usage asked{1, study.total, 0};
+    {
+      Query row = db_->query("SELECT total FROM studies WHERE id = ?", study.id);
+      row.next();
+      asked.trials += row.integer(0);
+    }
+    write_changed_studies();  // including studies that ended in this batch
+    if (const auto excess = excess_of(quota, used_by(study.owner), asked)) return excess;
   }
-  write_changed_studies();  // including studies that ended in this batch
-  return excess_of(reissue.quota, used_by(owner), asked);
+  return excess_of_records(quota.bytes, owner_of(study.owner).records, spec_bytes);
 }
 
-std::optional<Excess> Writer::excess_of_extension(const ExtendStudy& extend,
-                                                  const std::string& owner, std::int64_t before,
-                                                  std::int64_t after) {
-  if (extend.quota == Quota{}) return std::nullopt;
-  const bool runs = ledger::is_running(find_study(extend.study)->row);
+std::optional<Excess> Writer::excess_of_extension(const StudyRow& study, const Quota& quota,
+                                                  std::int64_t before, std::int64_t after,
+                                                  std::int64_t more_spec_bytes) {
+  if (quota == Quota{}) return std::nullopt;
   write_changed_studies();  // including studies that ended in this batch
-  const Usage asked = runs ? Usage{0, after - before, 0} : Usage{1, after, 0};
-  if (const auto excess = excess_of(extend.quota, used_by(owner), asked)) return excess;
-  return excess_of_records(extend.quota.bytes, owner_of(owner).records, kSmallRecord);
+  const Usage asked = ledger::is_running(study) ? Usage{0, after - before, 0} : Usage{1, after, 0};
+  if (const auto excess = excess_of(quota, used_by(study.owner), asked)) return excess;
+  return excess_of_records(quota.bytes, owner_of(study.owner).records,
+                           std::max(kSmallRecord, more_spec_bytes));
 }
 
 Usage Writer::used_by(const std::string& owner) { return usage(*db_, owner); }

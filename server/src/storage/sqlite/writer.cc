@@ -100,17 +100,17 @@ Outcome Writer::apply_one(const CreateStudy& create) {
         create.id);
     if (used.next()) return of_study(Applied::conflict, create.id);
   }
-  if (const auto excess = excess_of_study(create)) {
+  const std::string spec = protocol::serialize_study_spec(create.spec);
+  if (const auto excess = excess_of_study(create, std::ssize(spec))) {
     Outcome refused = outcome(Applied::superseded);
     refused.excess = excess;
     return refused;
   }
-  add_study(create);
+  add_study(create, spec);
   return of_study(Applied::applied, create.id);
 }
 
-void Writer::add_study(const CreateStudy& create) {
-  const std::string spec = protocol::serialize_study_spec(create.spec);
+void Writer::add_study(const CreateStudy& create, const std::string& spec) {
   db_->run(
       "INSERT INTO studies (id, owner, project, submit_key, direction, total, created_at, spec,"
       " kind, objectives) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -123,7 +123,7 @@ void Writer::add_study(const CreateStudy& create) {
       " VALUES (?, ?, 0, 0, 0, 0, 0, 0, 0, 0, ?, ?)",
       create.id, StudyState::running, create.spec.priority,
       create.awaits_approval ? Approval::awaited : Approval::given);
-  charge_records(*find_study(create.id), kStudyRecord + static_cast<std::int64_t>(spec.size()));
+  charge_records(*find_study(create.id), kStudyRecord + std::ssize(spec));
   add_blobs(create.id, create.owner, create.project, create.spec);
   if (create.webhook)
     store_webhook(create.id, *create.webhook, create.owner, create.webhook_secret);
@@ -433,7 +433,9 @@ Outcome Writer::apply_one(const ReissueTrials& reissue) {
     while (failed.next()) result.trials.push_back(TrialNumber{failed.integer(0)});
   }
   if (result.trials.empty()) return result;
-  if (const auto excess = excess_of_reissue(reissue)) {
+  auto replaced = reissue.code ? with_new_code(*study, reissue) : std::nullopt;
+  if (const auto excess =
+          excess_of_reissue(study->row, reissue.quota, replaced ? std::ssize(replaced->text) : 0)) {
     result = of_study(Applied::superseded, reissue.study);
     result.excess = excess;
     return result;
@@ -452,7 +454,7 @@ Outcome Writer::apply_one(const ReissueTrials& reissue) {
   touch(*study);
   result.applied = Applied::applied;
   result.priority = study->row.priority;
-  if (reissue.code) take_code(*study, reissue, result);
+  if (replaced) take_code(*study, reissue, *std::move(replaced), result);
   return result;
 }
 
@@ -463,13 +465,11 @@ Outcome Writer::apply_one(const ExtendStudy& extend) {
   if (study->row.state == StudyState::cancelled) return result;
   protocol::StudySpec before;
   std::int64_t before_bytes = 0;
-  std::string owner;
   {
-    Query row = db_->query("SELECT spec, owner FROM studies WHERE id = ?", extend.study);
+    Query row = db_->query("SELECT spec FROM studies WHERE id = ?", extend.study);
     row.next();
     before = read_spec(row.text(0), extend.study);
-    before_bytes = static_cast<std::int64_t>(row.text(0).size());
-    owner = row.text(1);
+    before_bytes = std::ssize(row.text(0));
   }
   auto after = protocol::extended(before, extend.more);
   if (!after) {
@@ -479,11 +479,12 @@ Outcome Writer::apply_one(const ExtendStudy& extend) {
   const std::int64_t had = protocol::trial_count(before);
   const std::int64_t has = protocol::trial_count(*after);
   if (has == had) return of_study(Applied::repeated, extend.study);
-  result.excess = excess_of_extension(extend, owner, had, has);
-  if (result.excess) return result;
   const std::string spec = protocol::serialize_study_spec(*after);
+  const std::int64_t more_bytes = std::ssize(spec) - before_bytes;
+  result.excess = excess_of_extension(study->row, extend.quota, had, has, more_bytes);
+  if (result.excess) return result;
   db_->run("UPDATE studies SET spec = ?, total = ? WHERE id = ?", spec, has, extend.study);
-  charge_records(*study, static_cast<std::int64_t>(spec.size()) - before_bytes);
+  charge_records(*study, more_bytes);
   ledger::reopened(study->row);
   if (extend.awaits_approval) study->row.approval = Approval::awaited;
   touch(*study);
@@ -494,33 +495,35 @@ Outcome Writer::apply_one(const ExtendStudy& extend) {
   return result;
 }
 
-void Writer::take_code(Study& study, const ReissueTrials& reissue, Outcome& outcome) {
-  const StudyId id = study.row.id;
-  protocol::StudySpec spec;
-  std::string owner;
-  std::string project;
+std::optional<Writer::NewSpec> Writer::with_new_code(const Study& study,
+                                                     const ReissueTrials& reissue) {
+  NewSpec made;
   {
-    Query row = db_->query("SELECT spec, owner, project FROM studies WHERE id = ?", id);
+    Query row = db_->query("SELECT spec, project FROM studies WHERE id = ?", study.row.id);
     row.next();
-    spec = read_spec(row.text(0), id);
-    owner = row.text(1);
-    project = row.text(2);
+    made.spec = read_spec(row.text(0), study.row.id);
+    made.project = row.text(1);
   }
-  if (protocol::runs_code(spec, *reissue.code)) return;
+  if (protocol::runs_code(made.spec, *reissue.code)) return std::nullopt;
+  made.spec = protocol::with_code(std::move(made.spec), *reissue.code, reissue.runtime_index);
+  made.text = protocol::serialize_study_spec(made.spec);
+  return made;
+}
+
+void Writer::take_code(Study& study, const ReissueTrials& reissue, NewSpec made, Outcome& outcome) {
+  const StudyId id = study.row.id;
   db_->run(
       "INSERT INTO earlier_specs (study, code, spec) SELECT id, ?, spec FROM studies WHERE id = ?",
       study.row.code, id);
-  spec = protocol::with_code(std::move(spec), *reissue.code, reissue.runtime_index);
-  const std::string text = protocol::serialize_study_spec(spec);
-  db_->run("UPDATE studies SET spec = ? WHERE id = ?", text, id);
-  charge_records(study, static_cast<std::int64_t>(text.size()));  // the earlier spec stays
-  add_blobs(id, owner, project, spec);
+  db_->run("UPDATE studies SET spec = ? WHERE id = ?", made.text, id);
+  charge_records(study, std::ssize(made.text));  // the earlier spec stays
+  add_blobs(id, study.row.owner, made.project, made.spec);
   ++study.row.code;
   if (!reissue.code->checkpoints) {
     study.row.resumable_code = study.row.code;
     append(outcome.dropped, drop_checkpoints(id));
   }
-  outcome.spec = std::make_shared<const protocol::StudySpec>(std::move(spec));
+  outcome.spec = std::make_shared<const protocol::StudySpec>(std::move(made.spec));
 }
 
 bool Writer::is_resumable(const Study& study, AttemptId saved_by) {

@@ -130,7 +130,7 @@ class Writer {
   Outcome apply_one(const StoreSuggestion& store);
   Outcome apply_one(const StoreConstraints& store);
   // Returns the limit of the owner's quota that the new trials would exceed; nullopt if none.
-  std::optional<Excess> excess_of_trials(const AskTrials& ask, std::int64_t more);
+  std::optional<Excess> excess_of_trials(const AskTrials& ask, const std::string& owner);
 
   // The next functions are in webhooks.cc.
   Outcome apply_one(const SetWebhook& set);
@@ -176,10 +176,14 @@ class Writer {
   std::int64_t trim_by_age(const TrimAudit& trim);
   std::int64_t trim_by_size(const TrimAudit& trim);
   // Returns the limit of the owner's quota that the study would exceed; nullopt if none.
-  std::optional<Excess> excess_of_study(const CreateStudy& create);
-  std::optional<Excess> excess_of_reissue(const ReissueTrials& reissue);
-  std::optional<Excess> excess_of_extension(const ExtendStudy& extend, const std::string& owner,
-                                            std::int64_t before, std::int64_t after);
+  std::optional<Excess> excess_of_study(const CreateStudy& create, std::int64_t spec_bytes);
+  // `spec_bytes` are those of the spec with new code; 0 without new code.
+  std::optional<Excess> excess_of_reissue(const StudyRow& study, const Quota& quota,
+                                          std::int64_t spec_bytes);
+  // `before` and `after` are numbers of trials.
+  std::optional<Excess> excess_of_extension(const StudyRow& study, const Quota& quota,
+                                            std::int64_t before, std::int64_t after,
+                                            std::int64_t more_spec_bytes);
   Usage used_by(const std::string& owner);
   void add_blob(const std::string& owner, const std::string& sha256, std::int64_t bytes);
   std::int64_t add_token(std::int64_t principal, const std::string& hash, std::int64_t expires_at);
@@ -190,12 +194,20 @@ class Writer {
   // Returns the study with its counters, or nullptr. The pointer is valid until the batch ends or
   // the study is deleted.
   Study* find_study(StudyId id);
-  void add_study(const CreateStudy& create);
+  void add_study(const CreateStudy& create, const std::string& spec);
   // Notes that the study, its owner and its project name the blobs of the spec.
   void add_blobs(StudyId study, const std::string& owner, const std::string& project,
                  const protocol::StudySpec& spec);
-  // Gives the study a new version of its code, unless it runs this code already (R64).
-  void take_code(Study& study, const ReissueTrials& reissue, Outcome& outcome);
+  // The spec of a study with other code.
+  struct NewSpec {
+    protocol::StudySpec spec;
+    std::string text;
+    std::string project;
+  };
+  // Returns nullopt if the study runs this code already. REQUIRES: reissue.code.
+  std::optional<NewSpec> with_new_code(const Study& study, const ReissueTrials& reissue);
+  // Gives the study a new version of its code (R64).
+  void take_code(Study& study, const ReissueTrials& reissue, NewSpec made, Outcome& outcome);
   // Returns whether checkpoints that this attempt saved are handed to the study's attempts.
   bool is_resumable(const Study& study, AttemptId saved_by);
   // Stores the points. Returns how many of them are new.
