@@ -336,12 +336,19 @@ void Writer::charge_checkpoint(Study& study, AttemptId uploader, std::int64_t by
   touch(study);
 }
 
-// A device that was erased keeps nothing, because its attempts do not name it any more.
+// A device that was erased keeps nothing, because its attempts do not name it any more. A device
+// that keeps no bytes of a study has no row.
 void Writer::charge_device(StudyId study, AttemptId uploader, std::int64_t bytes) {
+  if (bytes == 0) return;
   db_->run(
       "INSERT INTO device_use (device, study, bytes) SELECT device, ?2, ?3 FROM attempts"
       " WHERE id = ?1 AND device <> ?4 ON CONFLICT DO UPDATE SET bytes = bytes + excluded.bytes",
       uploader, study, bytes, std::string_view(kErasedDevice));
+  if (bytes > 0) return;
+  db_->run(
+      "DELETE FROM device_use WHERE device = (SELECT device FROM attempts WHERE id = ?)"
+      " AND study = ? AND bytes <= 0",
+      uploader, study);
 }
 
 }  // namespace hyperflock::storage::sqlite
