@@ -68,7 +68,7 @@ std::int64_t Writer::artifacts_before(const StartAttempt& start) {
 std::vector<std::string> Writer::inherit_artifacts(Study& study, TrialKey trial,
                                                    AttemptId accepted) {
   if (study.row.artifacts == 0) return {};
-  db_->run(
+  const int inherited = db_->run(
       "WITH RECURSIVE line (attempt, last) AS ("
       " SELECT resumed_attempt, resumed_artifacts FROM attempts WHERE id = ?3"
       " UNION ALL SELECT resumed_attempt, resumed_artifacts FROM line"
@@ -77,6 +77,7 @@ std::vector<std::string> Writer::inherit_artifacts(Study& study, TrialKey trial,
       " WHERE study = ?1 AND number = ?2 AND EXISTS ("
       " SELECT 1 FROM line WHERE line.attempt = artifacts.attempt AND arrived <= last)",
       trial.study, trial.number, accepted);
+  if (inherited == 0) return {};
   constexpr Sql kReplaced =
       "SELECT arrived, sha256, bytes, uploader FROM artifacts AS old INDEXED BY artifacts_by_trial"
       " WHERE study = ?1 AND number = ?2 AND attempt = ?3 AND EXISTS (SELECT 1 FROM artifacts AS "
