@@ -7,13 +7,17 @@
 namespace hyperflock::auth {
 
 bool RateLimiter::allow(std::string_view key, Instant now, double tokens) {
-  if (tokens_at(find(key, now), now) < tokens) return false;
-  take(key, now, tokens);
+  Bucket& bucket = find(key, now);
+  if (tokens_at(bucket, now) < tokens) return false;
+  take_from(bucket, now, tokens);
   return true;
 }
 
 void RateLimiter::take(std::string_view key, Instant now, double tokens) {
-  Bucket& bucket = find(key, now);
+  take_from(find(key, now), now, tokens);
+}
+
+void RateLimiter::take_from(Bucket& bucket, Instant now, double tokens) const {
   bucket.tokens = std::min(limit_.burst, tokens_at(bucket, now) - tokens);
   bucket.filled = std::max(bucket.filled, now);
 }

@@ -44,6 +44,7 @@ class RateLimiter {
   };
 
   double tokens_at(const Bucket& bucket, Instant now) const;
+  void take_from(Bucket& bucket, Instant now, double tokens) const;
   Bucket& find(std::string_view key, Instant now);
 
   RateLimit limit_;

@@ -178,8 +178,9 @@ std::u32string mapped(std::u32string_view text, const Mapping& mapping) {
 
 // Returns the same text for texts that look the same. It has no invisible characters and no spaces,
 // because people hardly see how many spaces there are.
+// REQUIRES: `text` is decomposed.
 std::u32string looks_of(std::u32string_view text) {
-  std::u32string out = decomposed(mapped(decomposed(text), lookalikes()));
+  std::u32string out = decomposed(mapped(text, lookalikes()));
   std::erase_if(out, [](char32_t point) { return point == kSpace || is_forbidden(point); });
   return out;
 }
@@ -226,8 +227,8 @@ bool confusable(std::string_view one, std::string_view other) {
   const std::u32string b = decomposed(decoded(other));
   // Texts are compared as they are, and then without regard to case. Only the first comparison sees
   // that a capital I looks like a small l, because a small i does not.
-  return looks_of(a) == looks_of(b) ||
-         looks_of(mapped(a, case_folds())) == looks_of(mapped(b, case_folds()));
+  return looks_of(a) == looks_of(b) || looks_of(decomposed(mapped(a, case_folds()))) ==
+                                           looks_of(decomposed(mapped(b, case_folds())));
 }
 
 std::string shown(std::string_view text) {
