@@ -374,6 +374,14 @@ std::optional<storage::Token> IdentityCache::token(std::int64_t id) const {
   return copy_by_id(tokens_.rows, id);
 }
 
+std::vector<storage::Principal> IdentityCache::administrators() const {
+  std::vector<storage::Principal> admins;
+  const std::shared_lock lock(mutex_);
+  admins.reserve(admins_.size());
+  for (const std::int64_t id : admins_) admins.push_back(principals_.at(id));
+  return admins;
+}
+
 std::optional<storage::Enrolment> IdentityCache::enrolment(std::int64_t id) const {
   const std::shared_lock lock(mutex_);
   return copy_by_id(codes_.rows, id);

@@ -69,6 +69,7 @@ class IdentityCache {
   std::vector<storage::Project> projects(const storage::Principal& viewer, Piece piece = {}) const;
   std::vector<storage::Enrolment> enrolments(const storage::Principal& viewer,
                                              Piece piece = {}) const;
+  std::vector<storage::Principal> administrators() const;
   std::optional<storage::Principal> principal(std::int64_t id) const;
   std::optional<storage::Token> token(std::int64_t id) const;
   std::optional<storage::Enrolment> enrolment(std::int64_t id) const;

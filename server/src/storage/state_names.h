@@ -6,6 +6,7 @@
 
 #include "protocol/schema/name_table.h"
 #include "storage/records.h"
+#include "storage/rules.h"
 
 namespace hyperflock::protocol {
 
@@ -26,6 +27,10 @@ struct Names<storage::AttemptState> {
 template <>
 struct Names<storage::DeliveryState> {
   static constexpr std::array<std::string_view, 3> kTable{"waiting", "delivered", "failed"};
+};
+template <>
+struct Names<storage::CeilingScope> {
+  static constexpr std::array<std::string_view, 3> kTable{"server", "researcher", "project"};
 };
 
 }  // namespace hyperflock::protocol

@@ -201,12 +201,11 @@ Status check_looks(const SiteContext& context, const storage::Principal& person)
   const auto looks_like = [&](std::string_view other) {
     return names::confusable(person.name, other);
   };
+  const auto others = person.role == PrincipalRole::admin ? context.identities.principals()
+                                                          : context.identities.administrators();
   const bool is_taken =
-      looks_like("server") ||
-      std::ranges::any_of(context.identities.principals(), [&](const storage::Principal& one) {
-        const bool has_rights =
-            one.role == PrincipalRole::admin || person.role == PrincipalRole::admin;
-        return has_rights && one.name != person.name && looks_like(one.name);
+      looks_like("server") || std::ranges::any_of(others, [&](const storage::Principal& one) {
+        return one.name != person.name && looks_like(one.name);
       });
   if (!is_taken) return {};
   return Error{"name_confusable",

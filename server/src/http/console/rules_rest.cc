@@ -9,11 +9,13 @@
 #include "http/console/study_access.h"
 #include "http/core/body.h"
 #include "protocol/json/json_writer.h"
+#include "storage/state_names.h"
 
 namespace hyperflock::http {
 namespace {
 
 using protocol::append_list;
+using protocol::name_of;
 using protocol::ObjectWriter;
 using protocol::Value;
 using storage::Applied;
@@ -130,11 +132,6 @@ Status lift(const SiteContext& context, const Request& request, const Reply& rep
 
 // ---- ceilings
 
-std::string_view name_of(CeilingScope scope) {
-  constexpr std::array<std::string_view, 3> kNames{"server", "researcher", "project"};
-  return kNames[static_cast<std::size_t>(scope)];
-}
-
 void append_ceiling(std::string& out, CeilingScope scope, const std::string& name,
                     const Ceiling& ceiling) {
   ObjectWriter row(out);
@@ -183,12 +180,9 @@ struct CeilingQuery {
 Result<CeilingQuery> parse_ceiling(std::string_view text) {
   return parse_body<CeilingQuery>(text, [](const Value& in, CeilingQuery& out) {
     const Value scope = in["scope"];
-    const std::string named = scope.as_text();
-    if (named == "researcher") {
-      out.scope = CeilingScope::researcher;
-    } else if (named == "project") {
-      out.scope = CeilingScope::project;
-    } else if (named != "server") {
+    if (const auto named = protocol::from_name<CeilingScope>(scope.as_text())) {
+      out.scope = *named;
+    } else {
       scope.bad_field("server, researcher or project");
     }
     if (out.scope != CeilingScope::server) out.name = in["name"].as_text();
