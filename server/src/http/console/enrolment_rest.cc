@@ -24,9 +24,8 @@ using storage::Outcome;
 constexpr std::size_t kNamedResearchers = 100;
 
 // Appends what limits studies of the caller in this project (R68). 0: no limit.
-void append_ceiling(std::string& out, const SiteContext& context, const Request& request,
+void append_ceiling(std::string& out, const storage::Rules& rules, const Request& request,
                     const std::string& project) {
-  const storage::Rules rules = context.identities.rules();
   const std::string& caller = request.principal.name;
   const storage::StudyCeiling most = storage::ceiling_of(rules, caller, project);
   ObjectWriter(out)
@@ -43,6 +42,7 @@ Result<Response> list_projects(const SiteContext& context, const Request& reques
   std::vector<storage::Project> projects =
       context.identities.projects(request.principal, piece_of(page));
   const bool more = cut(projects, page);
+  const storage::Rules rules = context.identities.rules();  // once, because this copies them
   std::string out;
   ObjectWriter body(out);
   append_list(body.begin("projects"), projects, [&](const storage::Project& project) {
@@ -60,7 +60,7 @@ Result<Response> list_projects(const SiteContext& context, const Request& reques
       if (!project.reason.empty()) frozen.text("reason", project.reason);
       frozen.end();
     }
-    append_ceiling(row.begin("ceiling"), context, request, project.name);
+    append_ceiling(row.begin("ceiling"), rules, request, project.name);
     row.end();
   });
   end_page(body, page, projects, more);
