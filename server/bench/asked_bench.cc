@@ -1,6 +1,7 @@
 // Measures how many calls of devices per second the owner of an ask-and-tell study answers. Starts
-// the release server and keeps 100 emulated devices in a closed loop. One thread is the owner and
-// answers at once: a value for each suggestion, and every fourth trial is pruned at its fifth step.
+// the release server and keeps 100 emulated devices in a closed loop. One thread is the owner. It
+// answers each call at once: it suggests a constant value, and it prunes every fourth trial at step
+// 5.
 //
 //   asked_bench --server build/release/bin/hyperflock-server --state build/bench-state --out
 //   build/reports/asked.json

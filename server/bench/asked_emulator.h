@@ -30,8 +30,8 @@ class AskedEmulator {
   AskedEmulator(const AskedEmulator&) = delete;
   AskedEmulator& operator=(const AskedEmulator&) = delete;
 
-  // Runs the loop until `done` returns true. `done` is called every few milliseconds. Returns false
-  // if the server closed a connection before that.
+  // Runs the loop until `done`, which is called every few milliseconds, returns true. Returns false
+  // if the server closes a connection first.
   bool run(const std::function<bool()>& done);
   const Counts& counts() const { return counts_; }
 

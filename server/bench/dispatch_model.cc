@@ -29,7 +29,8 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
 }
 
 // Each thread uses its own store, and a new one after this many walks (random sequences), because
-// the rows of earlier walks make every restart slower. A walk is the same in every thread.
+// the rows of earlier walks make every restart slower. A walk depends only on its seed, not on the
+// thread that runs it.
 constexpr std::uint64_t kWalksPerStore = 500;
 
 bool walk_all(const Options& options) {
@@ -81,7 +82,7 @@ bool explore_orders(int depth, Pauses pauses) {
 }
 
 // Explores all sequences, first without pauses, then with them. Pauses add two kinds of events, so
-// sequences with pauses are one event shorter to limit their number.
+// there would be too many sequences with pauses of the full length. These are one event shorter.
 bool explore_all(const Options& options) {
   return explore_orders(options.depth, Pauses::none) &&
          explore_orders(options.depth - 1, Pauses::some);

@@ -29,7 +29,7 @@ namespace {
 constexpr const char* kFolder = "listing_bench";
 constexpr double kMostRatio = 1.2;
 constexpr std::size_t kBatch = 2'000;
-// One of this many studies is still running. The others have ended.
+// One study in this many is still running; the others have ended.
 constexpr std::int64_t kRunningOneIn = 100;
 
 struct Options : ProgramOptions {
@@ -181,7 +181,7 @@ std::vector<Kind> kinds() {
        by_researcher("/api/studies?limit=10"),
        {200}},
       {"GET /api/me", &ServerProcess::console_port, by_researcher("/api/me"), {200}},
-      // The server looks the code up and then answers 403, or 429 after too many wrong codes.
+      // The server looks the wrong code up and answers 403, or 429 after too many wrong codes.
       {"wrong join code",
        &ServerProcess::compute_port,
        [=](const ServerProcess&) { return with_code("hfe_wrong"); },

@@ -1,6 +1,6 @@
 // Fuzzes client_of(), which reads X-Forwarded-For and X-Forwarded-Proto. Each line of the input is
-// a header; the first byte of a line says which. Whatever a client writes before its proxy's part,
-// the client stays the one that the proxy names.
+// the value of one header: of X-Forwarded-Proto if it begins with `p`, else of X-Forwarded-For. No
+// text that a client puts before its proxy's part may change which client is found.
 #include <cstdint>
 #include <string_view>
 

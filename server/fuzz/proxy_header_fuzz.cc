@@ -1,5 +1,6 @@
-// Fuzzes read_proxy_header(), which reads the first bytes of a proxy's connection. The answer must
-// be the same however the bytes are cut, and must never ask for bytes beyond the header.
+// Fuzzes read_proxy_header(), which reads the first bytes of a proxy's connection. Its answer must
+// not depend on how the bytes are divided into reads, and it must never ask for bytes beyond the
+// header.
 #include <cstdint>
 #include <string_view>
 
@@ -36,7 +37,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view all(reinterpret_cast<const char*>(data), size);
   const ProxyRead whole = hyperflock::net::read_proxy_header(all);
   check(all, whole);
-  // Reads as a connection does: exactly what is missing.
+  // As a connection does, passes at first nothing, and then exactly the bytes that were missing.
   std::string_view taken;
   for (;;) {
     const ProxyRead read = hyperflock::net::read_proxy_header(taken);

@@ -2,8 +2,9 @@
 
     python3 server/sqlite/fetch.py --cache build/cache
 
-``pin.json`` names the package that has it and the SHA-256 of the package and of each file. The
-verified files are in ``build/cache/sqlite`` afterwards. Nothing is downloaded if they are there.
+``pin.json`` names the package that contains it, and the SHA-256 of the package and of each file.
+The verified files are in ``build/cache/sqlite`` afterwards. Nothing is downloaded if they are
+there.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t kLongestNameBytes = 256;
 
-// Returns the error message for an address, or an empty text. CLI11 calls this.
+// Returns the error message of a wrong address, or an empty text for a right one. CLI11 calls this.
 std::string address_fault(const std::string& text) {
   const Result<Address> parsed = parse_address(text);
   return parsed ? std::string() : parsed.error().message;

@@ -52,7 +52,7 @@ struct ServeConfig {
   std::uint64_t max_artifact_bytes = std::uint64_t{64} << 20;
   // If fewer bytes are free on the disk, nothing that grows is accepted.
   std::uint64_t min_free_bytes = std::uint64_t{1} << 30;
-  // Kept for deletions, cancellations and revocations on a full disk.
+  // So many bytes stay free for deletions, cancellations and revocations when the disk is full.
   std::uint64_t reserve_bytes = std::uint64_t{64} << 20;
   Millis lease_ms = 45'000;
   Millis heartbeat_ms = 10'000;

@@ -10,7 +10,7 @@
 namespace hyperflock::app {
 namespace {
 
-// For the database, listeners, uploads, webhooks and files that are read.
+// Descriptors for the database, listeners, uploads, webhooks and files that are read.
 constexpr std::uint64_t kReserve = 1'024;
 constexpr std::uint64_t kSmallestReserve = 64;
 constexpr std::uint64_t kFewest = 8;  // connections of an origin
@@ -26,14 +26,15 @@ std::uint64_t raise_descriptor_limit() {
 }
 
 Result<ConnectionBudgets> fit_budgets(std::uint64_t limit, const ConnectionBudgets& wanted) {
-  // Each origin may have a few connections more for a moment, while displaced ones end.
+  // An origin may exceed its budget by a few connections for a moment, while displaced ones end.
   const auto cost = [](std::uint64_t connections) {
     return connections + std::min<std::uint64_t>(connections, net::Connections::kDisplacedAtOnce);
   };
   const std::uint64_t reserve = std::clamp(limit / 4, kSmallestReserve, kReserve);
   const std::uint64_t usable = limit > reserve ? limit - reserve : 0;
   if (cost(wanted.compute) + cost(wanted.console) <= usable) return wanted;
-  // Half of what is given is left for connections that are being displaced.
+  // The console gets at most an eighth, and compute what is left. Some of that stays free, at most
+  // half, for connections that are being displaced.
   const std::uint64_t console = std::min<std::uint64_t>(wanted.console, usable / 8);
   const std::uint64_t left = usable - std::min(usable, cost(console));
   const std::uint64_t spare = std::min<std::uint64_t>(left / 2, net::Connections::kDisplacedAtOnce);

@@ -18,8 +18,9 @@ struct ConnectionBudgets {
 // Raises the limit of open files as far as the system allows. Returns the limit.
 std::uint64_t raise_descriptor_limit();
 
-// Returns the budgets that fit under the limit: those wanted, or less of the compute origin, then
-// also of the console origin. Pure. Error: `few_descriptors`, if the server could not work.
+// Returns the wanted budgets if they fit under the limit. Otherwise the console origin gets at most
+// an eighth of the usable descriptors, and the compute origin at most the others. Pure. Error:
+// `few_descriptors`, if the server could not work.
 Result<ConnectionBudgets> fit_budgets(std::uint64_t limit, const ConnectionBudgets& wanted);
 
 }  // namespace hyperflock::app

@@ -1,5 +1,5 @@
 // Gives memory back to the system after many connections have ended. The C library keeps freed
-// memory of small objects, so a flood would otherwise leave its size behind for ever.
+// memory of small objects, so the process would otherwise stay as large as a flood made it.
 #pragma once
 
 #include <algorithm>
@@ -9,13 +9,13 @@
 
 namespace hyperflock::app {
 
-// Decides when. Pure; one thread at a time.
+// Decides when memory is given back. Pure; one thread at a time.
 class IdleMemory {
  public:
   // Call it about once a second with the number of open connections, and with the most that were
   // open since the last call: a flood may be shorter than a second. Returns whether memory should
-  // be given back now: there are kFew fewer connections than there were, and nothing has changed
-  // for kQuietMs, or it was so for kLongMs.
+  // be given back now. That is so if at least kFew connections have ended, and either their number
+  // has not changed for kQuietMs, or it has been that low for kLongMs.
   bool due(std::size_t open, std::size_t peak, Instant now) {
     if (open != last_) changed_ = now;
     last_ = open;
@@ -41,7 +41,7 @@ class IdleMemory {
   Instant fewer_since_{};
 };
 
-// It may take some milliseconds.
+// Gives the C library's unused memory back to the system. May take some milliseconds.
 void give_back_memory();
 
 }  // namespace hyperflock::app

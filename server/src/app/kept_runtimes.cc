@@ -41,7 +41,8 @@ Result<std::vector<KeptRuntime>> keep_runtimes(const std::string& installed,
     // The folder gets the runtime's id as its name only when the copy is complete.
     if (!error) fs::rename(part, fs::path(kept) / newest->id, error);
     if (error == std::errc::no_space_on_device) {
-      // The copy serves studies after an upgrade. Without it, the server can still run today.
+      // The copy is needed only after an upgrade, for studies of this runtime. Until then the
+      // server works without it.
       telemetry::log(telemetry::LogLevel::warning, "runtime_not_kept",
                      {{"reason", "The disk has no room for a copy of the runtime."}});
       std::error_code ignored;

@@ -321,9 +321,9 @@ class RunningServer final : public Server {
       console_files_.mount("/app/", (console / "app").string());
       console_files_.mount_file("/research", (console / "research.html").string());
     }
-    // Folders of pieces are named by their content, so those of several runtimes do not conflict.
-    // Each runtime also has an `index.json`. The installed one comes last, so that
-    // `/runtime/index.json` is its index.
+    // All runtimes share `/runtime/`. Their folders of pieces are named by their content, so the
+    // names do not conflict. Each runtime also has an `index.json`. The installed one is mounted
+    // last, so that `/runtime/index.json` is its index.
     for (auto kept = runtimes_.rbegin(); kept != runtimes_.rend(); ++kept) {
       files_.mount("/runtime/", kept->folder);
       files_.mount_file("/runtime/index-" + kept->runtime.id + ".json",
@@ -441,7 +441,7 @@ class RunningServer final : public Server {
   Status refresh_credentials() {
     const std::string path = credentials_file();
     if (!fs::exists(path)) {
-      // An operator may remove the file of the state folder, but names another one to have it.
+      // An operator may delete the file in the state folder, but expects a file that a flag names.
       if (config_.credentials_file.empty()) return {};
       telemetry::log(
           telemetry::LogLevel::warning, "no_credentials_file",
@@ -476,8 +476,8 @@ class RunningServer final : public Server {
     });
   }
 
-  // Ends what has expired, and keeps the time at least once a minute, so that nothing of it lives
-  // again after a restart with a clock that was set back.
+  // Ends sessions whose tokens have expired. Stores the current time at least once a minute, so
+  // that no expired token is valid again after a restart with a clock that was set back.
   void watch_time() {
     auto ended = identities_.take_expired();
     const std::int64_t now = clock_->now();
@@ -556,7 +556,7 @@ class RunningServer final : public Server {
   std::unique_ptr<net::Listener> compute_listener_;
   std::unique_ptr<net::Listener> console_listener_;
   hub::Timer sweep_;
-  // The next five are used on the strand of sweep_ only.
+  // Only the strand of sweep_ uses the next five members.
   bool has_room_ = true;  // as the hub knows it
   std::int64_t kept_at_ = 0;
   std::int64_t trimmed_at_ = 0;

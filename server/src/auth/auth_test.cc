@@ -131,7 +131,7 @@ TEST(IdentityCache, FollowsCommittedChangesOnly) {
   EXPECT_TRUE(later.is_revoked("d1", "s1"));
 }
 
-// A piece of a list has only rows that the viewer may see, in the order of their ids.
+// A page of a list has only rows that the viewer may see, in the order of their ids.
 TEST(IdentityCache, ListsArePiecesOfWhatTheViewerMaySee) {
   storage::Identities stored;
   stored.principals = {{1, "ada", storage::PrincipalRole::admin},
@@ -167,7 +167,7 @@ TEST(IdentityCache, ListsArePiecesOfWhatTheViewerMaySee) {
   EXPECT_THAT(ids(identities.principals({.after = 1})), ElementsAre(2));
 }
 
-// Each change updates the numbers of devices and of pending people, and each project's researchers.
+// Each change updates the counts of devices and of pending people, and each project's researchers.
 TEST(IdentityCache, CountsDevicesAndRequests) {
   IdentityCache identities;
   identities.committed(device("d1", "s"), with(Applied::applied));

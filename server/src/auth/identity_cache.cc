@@ -406,7 +406,7 @@ bool IdentityCache::others_administer(std::int64_t token, std::int64_t principal
         principals_.at(admin).state != storage::PrincipalState::active)
       return false;
     return std::ranges::any_of(owned->second, [&](std::int64_t id) {
-      // A token that will expire does not count, because it gives access for a limited time only.
+      // A token that will expire does not count as lasting access for an administrator.
       const storage::Token& one = tokens_.rows.at(id);
       return id != token && one.revoked_at == 0 && one.expires_at == 0;
     });

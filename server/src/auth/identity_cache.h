@@ -60,9 +60,9 @@ class IdentityCache {
   // Returns the code's project; nullopt if the code is unknown or revoked.
   std::optional<CodeView> check_code(std::string_view code) const;
 
-  // Lists sorted by id. A list that the viewer may see in part has only that part: the tokens of
-  // one person, the projects that a person may use, and the codes of these projects. Each costs as
-  // much as the rows that it returns.
+  // Each returns rows sorted by id, in a time proportional to their number. tokens() with a person
+  // returns only that person's tokens. projects() returns only projects that the viewer may use,
+  // and enrolments() only the codes of these projects.
   std::vector<storage::Principal> principals(Piece piece = {}) const;
   std::vector<storage::Token> tokens(std::optional<std::int64_t> principal = {},
                                      Piece piece = {}) const;
@@ -93,10 +93,11 @@ class IdentityCache {
   static bool may_use(const storage::Principal& principal, std::string_view project);
   bool has_project(const std::string& project) const;
 
-  // Returns what administrators have set to stop misuse (R67, R68).
+  // Returns the rules that administrators have set against misuse (R67, R68).
   storage::Rules rules() const;
   std::vector<storage::BarredBlob> barred() const;  // sorted by SHA-256
-  // Returns the rule because of which no trial of such a study may run, if there is one.
+  // Returns the rule that stops all trials of a study with this owner, project and spec, if one
+  // does.
   storage::Stop stop_of(const std::string& owner, const std::string& project,
                         const protocol::StudySpec& spec) const;
   bool is_barred(const std::string& sha256) const;
@@ -124,7 +125,7 @@ class IdentityCache {
     std::unordered_map<std::string, std::int64_t> by_hash;
   };
 
-  // These functions need the lock.
+  // The callers of these functions hold mutex_.
   const storage::Device* find_device(std::string_view id, const std::string& secret_hash) const;
   const storage::Token* find_token(const std::string& hash) const;
   const storage::Enrolment* find_code(const std::string& hash) const;

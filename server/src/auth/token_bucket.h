@@ -26,10 +26,10 @@ class RateLimiter {
  public:
   explicit RateLimiter(RateLimit limit) : limit_(limit) {}
 
-  // Takes tokens from the key's bucket. Returns false, and takes none, if it has fewer.
+  // Takes tokens from the key's bucket. If it has fewer, takes none and returns false.
   bool allow(std::string_view key, Instant now, double tokens = 1);
-  // Takes tokens in any case; the bucket may owe some afterwards. Negative ones are given back, up
-  // to a full bucket.
+  // Takes tokens even if the bucket has fewer; its level may become negative. A negative number of
+  // tokens gives tokens back, up to a full bucket.
   void take(std::string_view key, Instant now, double tokens);
   // Returns the time until allow() succeeds; 0 if it would succeed now.
   Millis wait_ms(std::string_view key, Instant now, double tokens = 1);

@@ -10,8 +10,8 @@
 namespace hyperflock::auth {
 namespace {
 
-// The limits of the speed apply to the time since an anchor, which is set anew after this time. If
-// it were set more often, rounding errors would add up.
+// The limits of the speed apply to the time that has passed since an anchor. The anchor moves to
+// the present after at least this time. If it moved more often, rounding errors would add up.
 constexpr std::int64_t kAnchorMs = 1'000;
 
 std::int64_t first_time(std::int64_t wall, std::int64_t kept, AtStart at_start) {
@@ -63,7 +63,7 @@ ClockReading TrustedClock::read_clocks() {
   reading.wall =
       duration_cast<milliseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
 #ifdef CLOCK_BOOTTIME
-  // Unlike the steady clock, this one goes on while a laptop sleeps.
+  // Unlike std::chrono::steady_clock, CLOCK_BOOTTIME goes on while a laptop sleeps.
   timespec since_boot{};
   if (clock_gettime(CLOCK_BOOTTIME, &since_boot) == 0) {
     reading.steady = std::int64_t{since_boot.tv_sec} * 1'000 + since_boot.tv_nsec / 1'000'000;

@@ -29,7 +29,8 @@ struct ClockReading {
   std::int64_t steady = 0;
 };
 
-// Whether a start believes a wall clock that is more than kLongestRestMs ahead (trust_wall) or not.
+// What a start does if the wall clock is more than kLongestRestMs after the kept time: it begins at
+// the kept time (be_careful), or believes the wall clock (trust_wall).
 enum class AtStart { be_careful, trust_wall };
 
 inline constexpr std::int64_t kLongestRestMs = std::int64_t{90} * 24 * 3'600'000;
@@ -46,7 +47,7 @@ struct ClockJump {
 // Pure. Not thread-safe.
 class TrustedTime {
  public:
-  // `kept` is the largest time that was committed before; 0: none.
+  // `kept` is the largest time that was committed before a restart, or 0 without one.
   TrustedTime(ClockReading at, std::int64_t kept, AtStart at_start);
 
   std::int64_t now(ClockReading at);

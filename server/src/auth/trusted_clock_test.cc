@@ -63,7 +63,8 @@ TEST(TrustedTime, FollowsARightClock) {
   EXPECT_EQ(machine.jump(), std::nullopt);
 }
 
-// A time service corrects the wall clock. The server's time reaches it within twice the correction.
+// A time service corrects the wall clock. The server's time agrees with it after at most twice the
+// correction.
 TEST(TrustedTime, FollowsSmallCorrections) {
   Machine machine;
   machine.pass(kHour);

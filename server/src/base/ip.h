@@ -43,7 +43,7 @@ class IpAddress {
 // A network such as 10.0.0.0/8. An address alone is a network of one address.
 class IpNetwork {
  public:
-  // Bits of the address after the network's are ignored.
+  // Bits of the address behind the network's prefix are ignored.
   static std::optional<IpNetwork> parse(std::string_view text);
 
   // Networks of IPv4 contain no IPv6 addresses, and the other way round.
@@ -63,7 +63,7 @@ bool agree(std::span<const std::uint8_t> one, std::span<const std::uint8_t> othe
 // Returns the name under which limits count a client: its IPv4 address, or its /64 network of IPv6,
 // because whoever has one address of such a network has all of them.
 std::string client_network(const IpAddress& address);
-// The same for a text. A text that is no address counts as it is.
+// Returns the same for an address given as text. Returns a text that is no address unchanged.
 std::string client_network(const std::string& address);
 
 }  // namespace hyperflock
