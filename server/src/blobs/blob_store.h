@@ -44,7 +44,7 @@ class BlobStore {
     // over.
     Status append(std::span<const std::byte> bytes);
     // Makes the bytes durable under their name. Errors: `hash_mismatch`, `storage_unavailable`.
-    // Call it once, last.
+    // Call it once, after the last append().
     Result<Stored> finish(std::string_view expected_sha256);
 
    private:

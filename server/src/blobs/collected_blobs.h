@@ -1,6 +1,6 @@
-// Blobs of researchers and attempts, which are removed when they are not needed. It is a
-// BlobStore whose files are removed when no row of storage names them, but never during an
-// upload of the same bytes or while a row that names them is being written. Any thread.
+// Stores blobs of researchers and attempts as a BlobStore does, and removes a blob when no row of
+// storage names it. A blob is never removed during an upload of the same bytes, or while a row that
+// names it is being written. Any thread.
 //
 //   auto upload = store->begin(sha256);            // Result
 //   upload->append(bytes);  upload->finish();      // the bytes are durable

@@ -15,7 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Without so many free bytes, the next commits would find the disk full again.
+// So many bytes must stay free beside the reserve. With fewer, the next commits would find the disk
+// full again.
 constexpr std::uint64_t kLeastBytes = std::uint64_t{1} << 20;
 
 std::uint64_t size_of(const fs::path& file) {
@@ -37,7 +38,7 @@ DiskRoom::DiskRoom(const fs::path& folder, fs::path log, Limits limits, FreeByte
         return space.available;
       }) {}
 
-// If the disk does not say how much is free, nothing is refused.
+// If the system does not say how much of the disk is free, nothing is refused.
 std::uint64_t DiskRoom::free_now() const {
   return free_bytes_().value_or(std::numeric_limits<std::int64_t>::max());
 }
@@ -73,7 +74,7 @@ bool DiskRoom::regain() {
   const std::uint64_t has = size_of(file_);
   const std::uint64_t missing = wanted - std::min(wanted, has);
   const std::uint64_t free = free_now();
-  // A reserve with nothing else free would only take the last bytes from whoever needs them.
+  // If the reserve took the last free bytes, no commit could be written.
   if (free < missing || free - missing + reusable_ < kLeastBytes) return false;
   if (missing > 0 && !allocate(wanted, has)) return false;
   released_ = false;
@@ -84,7 +85,8 @@ bool DiskRoom::allocate(std::uint64_t wanted, std::uint64_t has) const {
   const int file = ::open(file_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   if (file < 0) return false;
   const bool made = ::posix_fallocate(file, 0, static_cast<off_t>(wanted)) == 0;
-  // A part of the reserve is no reserve. If it cannot be cut, release() removes it.
+  // An incomplete reserve is cut back to its former size. If that fails, release() removes it
+  // later.
   if (!made && ::ftruncate(file, static_cast<off_t>(has)) != 0) errno = 0;
   ::close(file);
   return made;

@@ -5,9 +5,9 @@
 // claims its bytes before its body is read, so that many uploads at once cannot fill what is free.
 //
 // The reserve is a file of `reserve_bytes` without content. If a commit finds the disk full, the
-// writer releases it. Deletions, cancellations and revocations are then written in its place. It is
-// made again as soon as there is room. The database's log keeps the bytes that it has, so the
-// reserve is smaller by the log's length.
+// writer removes the file, so that deletions, cancellations and revocations can be written. The
+// file is made again as soon as there is room. It is smaller by the length of the database's log,
+// whose bytes the next commits overwrite.
 #pragma once
 
 #include <atomic>
@@ -29,8 +29,7 @@ class DiskRoom {
   // Returns the free bytes of the disk; nullopt if they are not known. Tests pass their own.
   using FreeBytes = std::function<std::optional<std::uint64_t>()>;
 
-  // Bytes of an upload that are not written yet, or not counted by the disk. The destructor returns
-  // them.
+  // Bytes that are set aside for an upload. The destructor releases them.
   class Claim {
    public:
     Claim(const Claim&) = delete;
@@ -50,18 +49,18 @@ class DiskRoom {
 
   // Returns how many bytes may still be stored in files.
   std::uint64_t left() const;
-  // Returns whether rows may grow. Bytes that the database has free count like those of the disk.
+  // Returns whether rows may be added. Free bytes in the database's file count as free on the disk.
   bool admits_rows() const;
   // Claims the bytes of an upload; nullptr if they do not fit. The room must outlive the claim.
   std::unique_ptr<Claim> claim(std::uint64_t bytes);
   // Notes how many bytes of the database's file are free.
   void note_reusable(std::uint64_t bytes) { reusable_ = bytes; }
 
-  // Gives the bytes of the reserve back to the disk. They are no room for guests: until regain()
+  // Removes the reserve, so that its bytes are free. Guests get none of them: until regain()
   // succeeds, nothing that grows is admitted.
   void release();
-  // Makes the reserve again. Returns false, and makes none, if it does not fit or if nothing else
-  // would be free.
+  // Makes the reserve again. Returns false, and makes none, if it does not fit or would leave
+  // almost no other byte free.
   bool regain();
 
  private:

@@ -71,7 +71,7 @@ TEST_F(DiskRoomTest, TheReserveIsGivenBackAndMadeAgain) {
   EXPECT_NE(some.claim(1), nullptr);
   some.release();
   EXPECT_EQ(reserved(), 0U);
-  // What it gave back is not for guests.
+  // Guests may not use the bytes of the removed reserve.
   EXPECT_EQ(some.left(), 0U);
   EXPECT_FALSE(some.admits_rows());
   EXPECT_EQ(some.claim(1), nullptr);

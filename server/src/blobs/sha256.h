@@ -16,7 +16,7 @@ class Sha256 {
   Sha256();
 
   void update(std::span<const std::byte> bytes);
-  // Returns the digest of all bytes so far. Call it once, last.
+  // Returns the digest of all bytes. Call it once, after the last of them.
   std::string hex();
 
  private:
@@ -28,7 +28,8 @@ class Sha256 {
 
 std::string sha256_hex(std::string_view bytes);
 
-// Returns whether the text is 64 lower-case hex digits. A file of this name is inside its folder.
+// Returns whether the text is 64 lower-case hex digits. Such a text has no `/` or `..`, so a file
+// with this name is always inside its folder.
 bool is_sha256(std::string_view text);
 
 }  // namespace hyperflock::blobs

@@ -153,8 +153,8 @@ class Conversation {
       : command_(command), asker_(asker), token_(std::move(token)) {}
 
   Result<std::string> get(const std::string& path) { return ask_for("GET", path, {}); }
-  // Returns a list whose pages are put together. Returns the answer as it came if it is the whole
-  // list.
+  // Returns the first page as it came if it is the whole list. Otherwise returns one list made of
+  // the rows of all pages.
   Result<std::string> whole_list(const std::string& path, const std::string& key) {
     TRY(const auto first, get(path));
     TRY(auto all, protocol::parse_object(first));
@@ -199,7 +199,7 @@ class Conversation {
            rows->is_array();
   }
 
-  // Returns the id of the row with the command's name in a list; empty if there is none.
+  // Returns the id of the row that has the name given in the command; empty if there is none.
   Result<std::string> find(const std::string& path, const std::string& list,
                            const std::string& name, const std::string& id) {
     TRY(const auto listed, whole_list(path, list));

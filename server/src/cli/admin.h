@@ -52,8 +52,8 @@ struct AdminCommand {
   std::int64_t limit = 100;
 };
 
-// Adds the command groups to the program. Parsing fills in `command`. Its group stays empty if the
-// user gave another command.
+// Adds the command groups to the program. Parsing fills in `command`. `command.group` stays empty
+// if the user gave no administrator's command.
 void add_admin_commands(CLI::App& app, AdminCommand& command);
 
 // The texts that the program prints, and its exit status.

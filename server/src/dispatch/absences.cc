@@ -26,7 +26,7 @@ void State::on(const WebhookSet& event) {
   Study* study = find_study(event.study);
   if (study == nullptr) return;
   unwatch_devices(*study);
-  // Storage also forgets that the study has been without devices.
+  // A new webhook also clears the stored note that the study has been without devices.
   if (event.wants_devices) watch_devices(*study, false);
 }
 
@@ -64,7 +64,7 @@ void State::judge_devices(Study& study) {
     watch.had_devices = true;
     if (std::exchange(watch.deviceless, false)) propose(storage::NoteDevices{study.id, true});
   }
-  // A study of which nothing is leased needs no devices.
+  // A study whose trials may not be leased for now needs no devices.
   const bool absent =
       watch.devices == 0 && watch.had_devices && !watch.deviceless && !study.is_held();
   if (absent == watch.due.has_value()) return;
@@ -82,7 +82,8 @@ void State::note_absences() {
     Study& study = studies.at(absences.begin()->second);
     absences.erase(absences.begin());
     study.watch->due.reset();
-    // Devices leave a server that is about to stop. They are counted again after the next start.
+    // While the server is about to stop, all devices leave it. This is not reported; they are
+    // counted again after the next start.
     if (study.ending || draining) continue;
     study.watch->deviceless = true;
     propose(storage::NoteDevices{study.id, false});

@@ -23,7 +23,7 @@ inline constexpr std::size_t kMaxBatchItems = 1'000;
 inline constexpr std::size_t kMaxBatchBytes = std::size_t{512} << 10;
 // An owner is disconnected as a slow peer if its waiting items have more bytes than this.
 inline constexpr std::size_t kMaxOwnerBacklogBytes = std::size_t{16} << 20;
-// The most calls of one attempt that wait for an owner. A further call is `rate_limited`.
+// The most calls of one attempt that may wait for an owner. A further call gets `rate_limited`.
 inline constexpr std::size_t kMaxWaitingCalls = 16;
 // The most points of an open attempt that are kept for its owner. The newest are kept.
 inline constexpr std::size_t kMaxKeptPoints = 10'000;
@@ -50,7 +50,7 @@ struct Question {
 // The fields of a study that only an ask-and-tell study has.
 struct Asked {
   std::int64_t generation = 0;
-  // The session of the attached owner, after its claim is durable.
+  // The session of the owner, set when its claim is durable.
   std::optional<SessionId> owner{};
   Instant away{};  // when the last owner left
   std::int64_t room = 0;

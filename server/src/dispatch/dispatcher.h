@@ -43,7 +43,7 @@ struct WorkerView {
   std::optional<TrialKey> trial;
 };
 
-// A page of sessions: at most `limit` that follow the session `after`, of these projects or of all.
+// Selects a page of sessions: at most `limit`, after the session `after`, of `projects` or of all.
 struct WorkerQuery {
   std::optional<std::vector<std::string>> projects{};
   SessionId after{};

@@ -110,7 +110,7 @@ struct OwnerReplied {
 struct OwnerClosed {
   SessionId session{};
 };
-// Administrators have changed what stops studies, or a ceiling (R67, R68). The change is stored.
+// Administrators have changed a rule that stops studies, or a ceiling (R67, R68). It is stored.
 struct RulesChanged {
   storage::Rules rules;
 };
@@ -160,7 +160,7 @@ struct Restored {
 struct RoomChanged {
   bool has_room = true;
 };
-// From now on nothing is leased. Running attempts may end.
+// From now on nothing is leased. Running attempts may go on until they end.
 struct DrainStarted {};
 // The time next_deadline() has come.
 struct Tick {};

@@ -242,15 +242,15 @@ void State::rank(Study& study) {
   const Standing standing{study.priority, study.running, study.id};
   if (study.rank && (!has_work || *study.rank != standing)) {
     project.ranked.erase(study.owner, *study.rank);
-    // Without it, lower priorities of its owner take part. A worker that waits for another study's
-    // owner may get their work.
+    // The study no longer competes, so its owner's studies of lower priority do. An idle worker may
+    // get their work, even one that waits for another study's owner.
     if (!has_work && !project.idle.empty() &&
         project.ranked.has_below(study.owner, study.rank->priority))
       dirty_projects.insert(study.project);
     study.rank.reset();
   }
-  // A study may already be in `ranked` while no trial waits, because its owner has room for more.
-  // A new trial may then change nothing below, so the project is marked as dirty here.
+  // The study may be ranked already without a waiting trial, because its owner has room for more. A
+  // new trial then changes no rank, and the lines below would not mark the project as dirty.
   if (study.asked && study.has_work() && !project.idle.empty())
     dirty_projects.insert(study.project);
   if (!has_work || study.rank) return;

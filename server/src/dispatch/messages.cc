@@ -63,8 +63,8 @@ void State::on_message(SessionId id, Session& session, const protocol::Ready&) {
 
 void State::on_message(SessionId id, Session& session, const protocol::Heartbeat& message) {
   for (const protocol::Pulse& pulse : message.attempts) {
-    // If the attempt has a result, was revoked or lost its lease, other messages report that to the
-    // device.
+    // Attempts that are not live are skipped: another message tells the device that they have
+    // ended.
     Attempt* attempt = find_live(pulse.attempt, session.device);
     if (attempt == nullptr) continue;
     const bool starts_running = pulse.state == protocol::PulseState::running &&
@@ -100,7 +100,7 @@ void State::on_message(SessionId id, Session& session, const protocol::Report& m
     if (is_empty) return send(id, protocol::Ack{message.attempt, message.seq});
   }
   if (!disk_has_room && !is_empty) {
-    // The device has done its part: it need not send the report again.
+    // The acknowledgement keeps the device from sending the report again.
     send_error(id, "no_room", message.attempt);
     return send(id, protocol::Ack{message.attempt, message.seq});
   }
@@ -127,7 +127,8 @@ void State::on_message(SessionId id, Session& session, const protocol::Call& mes
     touch_running(message.attempt, *attempt);
     if (message.points.empty() || !disk_has_room) return carry(id, message, {});
   }
-  // Without room nothing is stored, but the outcome says whether the attempt is this device's.
+  // While the disk is full, no point is stored, but the outcome says whether the attempt is this
+  // device's.
   storage::AppendPoints append{message.attempt, session.device, message.points};
   if (!disk_has_room) append.points.clear();
   propose_for(id, std::move(append), PendingCall{id, message});
@@ -180,7 +181,8 @@ void State::on_message(SessionId id, Session& session, const protocol::TrialResu
 }
 
 void State::on_message(SessionId, Session& session, const protocol::Output& message) {
-  // If the attempt is not live, another message reports that to the device, as for a heartbeat.
+  // Lines of an attempt that is not live are dropped: another message tells the device that it has
+  // ended.
   const Attempt* attempt = find_live(message.attempt, session.device);
   if (attempt == nullptr) return;
   effects.emplace_back(

@@ -111,8 +111,8 @@ void State::on_outcome(PendingClaim& what, const storage::Outcome& outcome) {
       if (outcome.excess) {
         over_quota(what.session, *outcome.excess, id);
       } else {
-        // The outcome is a conflict. The study was deleted after its row was read, or it is not an
-        // ask-and-tell study.
+        // The study was cancelled or deleted after its row was read, or it is not an ask-and-tell
+        // study.
         const bool asked = what.row.spec.kind == protocol::StudyKind::asked;
         const bool cancelled = outcome.applied == Applied::superseded;
         owner_error(what.session,

@@ -17,7 +17,8 @@ std::string quoted(std::string_view text) {
   return out;
 }
 
-// Returns the owner's code and message, cut at a character boundary to kMaxMessage bytes.
+// Returns the code and the message of an owner's error as one text of at most kMaxMessage bytes,
+// cut between two characters.
 std::string owner_text(const protocol::OwnerAnswer& given) {
   std::string text = given.code + ": " + given.message;
   if (text.size() <= protocol::kMaxMessage) return text;

@@ -128,7 +128,7 @@ Outcome ModelStore::apply_one(const storage::AppendPoints& t) {
   storage::Outcome appended =
       outcome(added ? Applied::applied : Applied::repeated, found->second.trial);
   if (!t.series) return appended;
-  // Tests use this name for a series that is above a limit.
+  // Tests give this name to a series that is meant to exceed a limit.
   if (t.series->columns.at(0).name == kSeriesAboveLimit) {
     appended.applied = Applied::superseded;
     appended.refusal = storage::Refusal::series_count;

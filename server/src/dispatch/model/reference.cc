@@ -368,7 +368,7 @@ Reference::Started Reference::start(Id study, Id trial, const std::string& worke
   return {attempt.id, worker};
 }
 
-// Returns how long a run of the study usually takes on a device of this one's class (R36).
+// Returns the usual duration of a run of the study on devices of the same class as `device` (R36).
 Millis Reference::usual(const Study& study, const std::string& device) {
   const auto own = study.speeds.find(class_of(device));
   return own != study.speeds.end() && own->second.runs > 0 ? own->second.run
@@ -419,7 +419,7 @@ std::vector<Reference::Started> Reference::seek(const std::string& worker) {
   std::vector<Started> out = pump(sessions_.at(worker).project);
   const bool waits = std::find(idle_.begin(), idle_.end(), worker) != idle_.end();
   const bool held = waits && !draining_ && awaiting_.contains(worker);
-  // After settings_.hold_ms, the worker gets work of another study (R45).
+  // A worker that has waited for an owner for settings_.hold_ms gets work of another study (R45).
   if (held && now_ - idle_since_.at(worker) >= settings_.hold_ms) {
     if (const auto other = choose(worker, false)) {
       out.push_back(start_next(*other, worker));
