@@ -214,7 +214,7 @@ void State::on_outcome(PendingAck& what, const storage::Outcome& outcome) {
     return send_error(what.session, "unknown_attempt", what.attempt);
   if (outcome.refusal) {
     if (*outcome.refusal == storage::Refusal::quota) {
-      // The device need not send the report again.
+      // Without this acknowledgement, the device would send the report again.
       send_error(what.session, "quota_exceeded", what.attempt);
       return send(what.session, protocol::Ack{what.attempt, what.seq});
     }

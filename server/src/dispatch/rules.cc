@@ -33,7 +33,7 @@ void State::on(const RulesChanged& event) {
       judge_devices(study);
       changed.insert(id);
     }
-    // Attempts may still run an earlier version of the study's code, which the bar names.
+    // Attempts may still run an earlier version of the study's code, whose blob is barred.
     const bool ran_barred = std::ranges::any_of(study.earlier_blobs, is_newly_barred);
     if ((study.stopped && !was_stopped) || ran_barred) stop_attempts(study);
     dirty_projects.insert(study.project);  // more devices may be allowed
@@ -60,8 +60,8 @@ void State::count_running(const Study& study, std::int64_t change) {
   const auto of = running_of.try_emplace(study.owner).first;
   const std::int64_t running = of->second += change;
   if (running == 0) running_of.erase(of);
-  // Below a ceiling, idle workers may get other studies of the owner or the project. At it, they no
-  // longer count as demand for them. Only the change from one to the other matters.
+  // At a ceiling, idle workers get no more studies of this owner or project, and count no longer as
+  // demand for them. So a change matters only if it reaches a ceiling or falls below one.
   const auto crosses = [change](std::int64_t now_running, std::int64_t ceiling) {
     return ceiling > 0 && (now_running >= ceiling) != (now_running - change >= ceiling);
   };

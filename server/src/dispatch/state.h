@@ -41,7 +41,7 @@ inline constexpr std::size_t kMaxRefusedStudies = 64;
 // The most idle workers that one round skips because it has no trial for them. A worker that comes
 // after them in the queue is served by start_own() when it sends its next `ready`.
 inline constexpr int kMaxPassedOver = 64;
-// The most attempt ids that are tried for one lease. Then the worker is sent `wait`.
+// After so many conflicts of attempts that were proposed for one lease, the worker is sent `wait`.
 inline constexpr int kMaxLeaseTries = 3;
 
 struct Session {
@@ -335,7 +335,7 @@ struct State {
   // Proposes a transition for a session's message. It is pending until its outcome is known.
   TransitionId propose_for(SessionId session, storage::Transition transition, Pending what);
   void send(SessionId session, protocol::ServerMessage message);
-  // Returns what is known of a study that runs (R63).
+  // Returns the data from which the rest of a running study is estimated (R63).
   std::optional<StudyWork> work_of(StudyId id);
   // Sends the error with this code. `text` replaces the usual sentence for the code.
   void send_error(SessionId session, std::string_view code, std::optional<AttemptId> attempt,
@@ -365,11 +365,11 @@ struct State {
   void on(const RulesChanged& event);
   void on(const StudyJudged& event);
   void on_outcome(PendingJudgement& what, const storage::Outcome& outcome);
-  // Sets what the rules say about the study.
+  // Sets the study's fields that follow from the rules of administrators.
   void apply_rules(Study& study);
   // Revokes all attempts of the study. Its trials are issued again when it may run (R67).
   void stop_attempts(const Study& study);
-  // Counts attempts of the study among those of its owner and its project.
+  // Adds `change` to the running attempts of the study's owner and of its project.
   void count_running(const Study& study, std::int64_t change);
   // Returns whether a ceiling lets no more devices compute the study now (R68).
   bool is_at_ceiling(const std::string& owner, const std::string& project) const;
@@ -382,7 +382,8 @@ struct State {
   void unwatch_devices(Study& study);
   // Counts a session that opens (1) or closes (-1) for the studies that it may run.
   void count_devices(const Session& session, int change);
-  // Notes that devices are back, and starts or stops the time without devices.
+  // If devices are back, has storage note it. Starts or ends the wait after which storage notes
+  // that the study has no device.
   void judge_devices(Study& study);
   void note_absences();
 
@@ -426,7 +427,8 @@ struct State {
   void add_item(Study& study, protocol::OwnerCallItem item);
 
   // The next functions are in curves.cc.
-  // Keeps the points that the attempt reported, and queues them for the owner if the attempt leads.
+  // Keeps the points that the attempt reported, and queues them for the owner if the attempt is
+  // its trial's lead.
   void keep_points(AttemptId id, const std::vector<protocol::Point>& points);
   void queue_points(Study& study, AttemptId id, Attempt& attempt);
   // Makes the trial's oldest open attempt its lead (R48).
@@ -498,8 +500,8 @@ struct State {
   // afterwards. REQUIRES: the study knows the trial.
   Attempt& add_attempt(AttemptId id, Study& study, TrialKey key, const std::string& device,
                        const std::string& device_class);
-  // Counts the attempt among those of its class, or removes it from the count (R63). The moment
-  // when it was leased must not change in between.
+  // Adds the attempt to those of its class, or removes it again (R63). Its time of lease must be
+  // the same in both calls.
   void count_work(Study& study, const Attempt& attempt, int sign);
   // Removes the attempt from memory. Call requeue() for its trial, which may have no attempt left.
   void drop_attempt(AttemptId id);
@@ -553,7 +555,7 @@ struct State {
   void on_outcome(PendingExtension& what, const storage::Outcome& outcome);
   void on_outcome(PendingReissue& what, const storage::Outcome& outcome);
   void apply_result(const PendingResult& what, const storage::Outcome& outcome);
-  // Counts the workers whose trial of this study has ended as demand again (R45).
+  // After a trial of this study has ended, its worker counts as demand again (R45).
   void recount_demand(StudyId id);
 
   // The next functions are in studies.cc.
@@ -566,7 +568,8 @@ struct State {
   void on(const StudyPriorityRequested& event);
   void on(const StudyReissueRequested& event);
   void on(const StudyExtendRequested& event);
-  // Returns the study of a row without its trials, as if all numbers had been leased.
+  // Returns a study with the row's fields, but without trials, as if all their numbers had been
+  // leased.
   static Study from_row(const storage::StudyRow& row);
   void on(const CheckpointStored& event);
   void on(const ArtifactStored& event);
@@ -590,7 +593,7 @@ struct State {
 std::optional<protocol::Failure> spend(Trial& trial, const std::string& device,
                                        const protocol::Failure& failure);
 
-// Returns the failure of an attempt that an administrator has stopped. It counts for nothing.
+// Returns the failure of an attempt that an administrator has stopped. It counts against no budget.
 protocol::Failure operator_stopped();
 Error unavailable();    // storage cannot write
 Error unknown_study();  // no study has this number

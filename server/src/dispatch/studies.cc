@@ -56,8 +56,8 @@ void State::on(const StudyPauseRequested& event) {
     effects.emplace_back(Answer{event.request, unavailable()});
     return;
   }
-  // The study pauses at once, because a lease that is proposed from now on would be sent after the
-  // answer.
+  // The study pauses at once. Otherwise a lease that is proposed from now on would be sent after
+  // the answer that confirms the pause.
   if (Study* study = find_study(event.study)) {
     if (event.paused) {
       set_paused(*study, true);
@@ -107,7 +107,7 @@ void State::on(const StudyReissueRequested& event) {
     effects.emplace_back(Answer{event.request, protocol::not_a_grid()});
     return;
   }
-  // A lease that is proposed from now on would run the new code.
+  // A lease that is proposed from now on would run the new code, which is not approved yet.
   if (Study* study = find_study(row.id); study != nullptr && event.awaits_approval) {
     ++study->unapproved;
     rank(*study);
@@ -156,8 +156,8 @@ Study State::from_row(const storage::StudyRow& row) {
 void State::drop_checkpoints(Study& study) {
   for (auto& [number, trial] : study.trials) {
     trial.checkpoint.reset();
-    // An attempt whose start has no outcome yet is stored after the change, so it gets no
-    // checkpoint either.
+    // An attempt whose start has no outcome yet runs the new code, so it must not begin with a
+    // checkpoint of the earlier code.
     for (const AttemptId id : trial.open) {
       if (Attempt& attempt = attempts.at(id); !attempt.committed) attempt.from.reset();
     }
@@ -288,7 +288,7 @@ void State::restore_trial(Study& study, std::int64_t code, const storage::Runnin
       return;
     }
   }
-  // Attempts may run an earlier version of the study's code, of which a blob is barred.
+  // Attempts may run an earlier version of the study's code, whose blob is barred.
   const bool runs_barred = std::ranges::any_of(
       study.earlier_blobs, [this](const std::string& blob) { return rules.blobs.contains(blob); });
   std::optional<protocol::Failure> spent;

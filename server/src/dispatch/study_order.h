@@ -5,8 +5,9 @@
 //   order.insert("ada", {.priority = 5, .running = 0, .study = id});
 //   order.first([](StudyId id) { return fits(id); });
 //
-// insert() and erase() take logarithmic time. first() looks at the studies that do not fit before
-// the next one, and at each owner whose studies have several priorities. Pure.
+// insert() and erase() take logarithmic time. The time of first() grows with the number of studies
+// that come before the returned one and do not fit, and of owners whose studies have several
+// priorities. Pure.
 #pragma once
 
 #include <cstdint>
@@ -111,8 +112,9 @@ class StudyOrder {
   }
 
   std::map<std::string, Owned> owners_;
-  // The owners by the earliest turn of all their studies. Only studies of an owner's highest
-  // priority take part, so the turn that counts may be a later one, but never an earlier one.
+  // The owners, sorted by the earliest turn among all their studies. Only studies of an owner's
+  // highest priority take part, so an owner's real turn may be later than this one, but never
+  // earlier.
   std::set<std::pair<Turn, std::string>> by_least_;
 };
 

@@ -33,7 +33,8 @@ class DeviceBudget {
   // Takes out of a message of the device what is beyond its budget (R66): points, series, and the
   // wish for a trial.
   Kept keep(const std::string& device, protocol::ClientMessage& message, Instant now);
-  // Counts attempts that begin, and those that bring a result that counts or fail their trial.
+  // Counts an attempt when it begins. Gives it back when it ends with a result that counts, or when
+  // its failure fails the trial.
   void note(const storage::Transition& transition, const storage::Outcome& outcome, Instant now);
 
  private:

@@ -60,7 +60,8 @@ void GroupCommit::stop() {
 
 std::vector<CommitItem> GroupCommit::take_batch() {
   std::vector<CommitItem> batch;
-  // On a full disk a group that may not be written must not take others with it.
+  // On a full disk each group is a batch of its own, so that only groups that may not use the
+  // reserve fail.
   const std::size_t limit = full_ ? 1 : batch_limit_;
   while (!waiting_.empty() && batch.size() < limit) {
     CommitGroup& group = waiting_.front();

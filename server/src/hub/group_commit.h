@@ -1,5 +1,5 @@
 // The only writer of storage: a thread. While a commit runs, it collects transitions for the next
-// one. An idle writer starts at once, so a batch costs no waiting. Under load the batches become
+// one. An idle writer starts at once, so that batches add no wait. Under load the batches become
 // larger.
 //
 // When storage finds the disk full, the writer releases the reserve and writes only what may use it
@@ -66,7 +66,8 @@ class GroupCommit {
   // that waited. Returns the items that were pushed since then, which are not written either.
   std::vector<CommitItem> resume();
 
-  // Writes everything again, because the disk has room. Call it only while nothing waits.
+  // Ends the state in which only what may use the reserve is written, because the disk has room.
+  // Call it only while nothing waits.
   void leave_full();
 
   // Commits the waiting groups and ends the thread. Further calls do nothing.

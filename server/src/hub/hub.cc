@@ -366,7 +366,8 @@ class StrandHub final : public Hub {
     if (schedule) asio::post(strand_, [this] { work(); });
   }
 
-  // A change of a study without the dispatcher, with its entry in the audit log.
+  // A change of a study and its audit entry, for a full disk: they are committed without the
+  // dispatcher.
   struct Direct {
     StudyId study{};
     std::vector<storage::Transition> change{};
@@ -698,7 +699,7 @@ class StrandHub final : public Hub {
     handle(dispatch::Restored{std::move(loaded).value()});
   }
 
-  // There is one timer. It is not moved to a later deadline, because the early tick sets it again.
+  // There is only one timer. A later deadline does not move it: the early tick then sets it again.
   void arm_tick() {
     const std::optional<Instant> due = dispatcher_.next_deadline();
     if (!due || (armed_ && *armed_ <= *due)) return;

@@ -207,7 +207,7 @@ class Hub {
   // ---- rules of administrators (R67, R68)
 
   // Commits a change of the rules. After the commit, `rules` returns all rules. When `done` runs,
-  // nothing is leased that they forbid, and what ran of it has been revoked.
+  // attempts that the rules forbid have been revoked, and no more of them are leased.
   virtual void change_rules(std::vector<storage::Transition> group,
                             std::function<storage::Rules(const storage::Outcome&)> rules,
                             Committed done) = 0;

@@ -70,7 +70,8 @@ void OutputBook::trim() {
       trials_.erase(pages);
       continue;
     }
-    // One line, because another device may then have more.
+    // Only one line is dropped at a time, because another device may have the most lines
+    // afterwards.
     drop_oldest(pages->second);
     count(trial, pages->second);
   }

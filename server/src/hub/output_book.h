@@ -55,7 +55,7 @@ class OutputBook {
 
   static void append(Pages& pages, AttemptId attempt, std::string text);
   static void drop_oldest(Pages& pages);
-  // Counts the trial for its device, or not any more.
+  // count() adds the trial's bytes to those of its device. uncount() removes them again.
   void count(TrialKey trial, const Pages& pages);
   void uncount(const Pages& pages);
   void resize(const std::string& device, std::size_t before, std::size_t after);

@@ -9,13 +9,14 @@
 namespace hyperflock::hub {
 namespace {
 
-// On a machine whose cores are all busy, long work gets little of a core while a socket, a commit
-// or short work needs it.
+// When all cores are busy, threads for long work get little time, so that sockets, commits and
+// short work hardly wait for them.
 constexpr int kCostlyNiceness = 10;
 
 void yield_to_others() {
 #ifdef __linux__
-  // On Linux, the id of a thread names the thread alone. A failure costs speed only.
+  // On Linux, setpriority() with a thread's id changes only that thread. If it fails, the server is
+  // only slower.
   (void)::setpriority(PRIO_PROCESS, static_cast<id_t>(::gettid()), kCostlyNiceness);
 #endif
 }

@@ -120,8 +120,8 @@ def ranges(marked: Iterable[tuple[int, int]]) -> list[tuple[int, int, int]]:
 
 
 def lookalike(icu: Icu, point: int) -> str:
-    """Return what replaces a character when names are compared by their looks: its compatible form
-    (NFKD), such as the plain one of a full-width letter, and of this the skeleton (UTS 39).
+    """Return what replaces a character when names are compared by their looks: the skeleton (UTS
+    39) of its compatible form (NFKD), which for a full-width letter is the plain letter.
     """
     text, before = chr(point), ""
     while text != before:

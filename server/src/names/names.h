@@ -1,6 +1,6 @@
-// Names that people give: plain text that shows what it is. They have no invisible characters and
-// none that change the order of others, one form for the same text (NFC), and none of them looks
-// like the name of somebody with more rights. Pure; any thread.
+// Names that people give: plain text that shows what it is. A name has no invisible characters, and
+// none that change the order of others. Equal texts have one form (NFC). No name looks like the
+// name of somebody with more rights. Pure; any thread.
 #pragma once
 
 #include <optional>

@@ -20,7 +20,7 @@
 
 namespace hyperflock::dispatch {
 
-// Returns how the model's texts name an attempt: #7.
+// Returns the name of an attempt in the model's texts, such as #7.
 inline std::string number(std::int64_t attempt) { return '#' + std::to_string(attempt); }
 
 class Reference {
@@ -59,7 +59,8 @@ class Reference {
     bool speculated = false;
     std::optional<Saved> saved;  // the newest checkpoint
     // For ask-and-tell studies: suggested values by name in their order, the attempt whose points
-    // count, and whether another attempt's points were sent before.
+    // count, whether the trial has run, and whether its owner was sent points of another attempt
+    // before.
     std::vector<std::array<std::string, 3>> log{};
     std::optional<Id> lead{};
     bool ran = false;
@@ -258,8 +259,8 @@ class Reference {
   std::vector<Started> pump(const std::string& project);
   std::vector<Started> seek(const std::string& worker);
   void ask(const std::string& worker);
-  // Sends the leases whose trials are still unfinished. `ack` is sent with the lease of the worker
-  // that it acknowledges.
+  // Sends the leases whose trials are still unfinished. `ack` acknowledges a message of `worker`
+  // and is sent with that worker's lease.
   void deliver(const std::vector<Started>& started, const std::string& worker = {},
                std::string ack = {});
 

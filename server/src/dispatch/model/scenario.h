@@ -160,8 +160,8 @@ class Scenario {
   Said stop(Stopped what, const std::string& name, bool stopped = true);
   Said limit(storage::CeilingScope scope, const std::string& name, const storage::Ceiling& ceiling);
   Said judge(std::int64_t study, bool approved);
-  // Deletes the study in storage. The dispatcher gets no message, as in a real server. The shadow,
-  // if there is one, also removes a few rows of deleted studies.
+  // Deletes the study in storage. The dispatcher gets no message, as in a real server. If shadow()
+  // was called, its storage also removes a few rows of deleted studies.
   Said remove(std::int64_t study);
   Said ready(const std::string& worker);
   Said beat(const std::string& worker, std::int64_t attempt, std::int64_t progress,

@@ -131,7 +131,7 @@ TEST(Absence, R62_AWebhookMayBeSetAndRemovedLater) {
   EXPECT_THAT(s.proposed(), Contains(kNone));
 }
 
-// After a restart no device is connected. Only after kPatience is it noted that there is none.
+// After a restart no device is connected. That is noted only if none has come after kPatience.
 TEST(Absence, R62_IsCountedAnewAfterARestart) {
   Scenario s;
   s.worker("a").study(kWatched);

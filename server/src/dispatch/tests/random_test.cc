@@ -18,7 +18,7 @@ const int kSequences = 300;  // there is one thread, so TSan finds nothing and o
 const int kSequences = cases(3000, 1000);
 #endif
 constexpr int kWalkEvents = 120;
-// One of this many sequences uses the real storage, which takes ten times as long as the model.
+// One sequence in this many uses the real storage, which takes ten times as long as the model.
 constexpr std::uint64_t kWithStorage = 7;
 
 class Chaos {

@@ -49,7 +49,8 @@ Status admit(const SiteContext& context, const Route& route, Request& request) {
       request.device = *device;
       return {};
     }
-    // The owner of a revoked device knows its secret, so nobody guesses here.
+    // Whoever uses a revoked device knows its secret, so this is no guess and is not counted as
+    // one.
     if (!device) {
       if (const auto admitted = context.admission.admit_stranger(request.address); !admitted) {
         return Error{"rate_limited",

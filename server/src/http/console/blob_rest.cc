@@ -168,7 +168,7 @@ Status prove(const SiteContext& context, const Request& request, const Reply& re
         "rate_limited", "Another proof of yours is computed; upload the blob, or wait.", {}, 1};
   hub::Lane lane = request.lane;
   lane.band = hub::Band::costly;
-  // The proof ends before its answer leaves, because the person may send the next one at once.
+  // The next proof may begin before the answer is sent, because the person may send it at once.
   const Reply ended = [&context, person, reply](Response response) {
     context.possession.end(person);
     reply(std::move(response));
@@ -187,7 +187,7 @@ std::uint64_t max_bytes(const SiteContext& context) { return context.max_blob_by
 Result<std::unique_ptr<Upload>> open_upload(const SiteContext& context, const Request& request) {
   storage::OwnBlob own{request.principal.name, request.captures.front(), 0,
                        quota_of(request.principal)};
-  // The quota is checked before the body is read. What the caller owns counts already.
+  // The quota is checked before the body is read. A blob that the caller owns is counted already.
   if (own.quota.bytes > 0) {
     TRY(const auto others, context.storage.not_owned(own.owner, {own.sha256}));
     const auto bytes = static_cast<std::int64_t>(request.content_length.value_or(0));

@@ -23,7 +23,7 @@ using storage::Outcome;
 // The most researchers of a project that the list names.
 constexpr std::size_t kNamedResearchers = 100;
 
-// Appends what limits studies of the caller in this project (R68). 0: no limit.
+// Appends the limits of the caller's studies in this project (R68). 0 means no limit.
 void append_ceiling(std::string& out, const storage::Rules& rules, const Request& request,
                     const std::string& project) {
   const std::string& caller = request.principal.name;

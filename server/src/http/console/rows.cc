@@ -21,7 +21,7 @@ using protocol::append_string;
 using protocol::name_of;
 using protocol::ObjectWriter;
 
-// A study of given points has a value of each name for each trial. So its row has only the names.
+// A study of given points has as many values of each name as trials, so its row has only the names.
 void append_space(std::string& out, const protocol::StudySpec& spec) {
   if (spec.kind != protocol::StudyKind::points) return protocol::append_space(out, spec.space);
   append_list(out, spec.space, [&out](const protocol::Dimension& dimension) {

@@ -23,7 +23,8 @@ struct AdmissionLimits {
   double artifacts_per_s = 1;
   double proofs_burst = 200;  // proofs of possession: one for each, and one for each 8 MiB
   double proofs_per_s = 4;
-  // Uploads of both kinds by one device, whose attempts may change quickly, and to one study.
+  // Uploads of checkpoints and artifacts together: by one device, which may begin many attempts one
+  // after the other, and to one study.
   double device_uploads_burst = 60;
   double device_uploads_per_s = 1;
   double study_uploads_burst = 2'000;
@@ -61,7 +62,7 @@ class Admission {
   Verdict admit_artifact(const Uploader& uploader);
   // Counts a change that a researcher makes on the console.
   Verdict admit_change(const std::string& researcher);
-  // Counts a proof of possession of this person, by what it costs to compute.
+  // Counts a proof of possession of this person. It takes more tokens if the blob has more bytes.
   Verdict admit_proof(const std::string& person, std::int64_t bytes);
 
  private:

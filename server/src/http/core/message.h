@@ -48,7 +48,7 @@ struct Request {
   hub::Lane lane{hub::Band::quick, {}};
 };
 
-// Returns where work for a person waits: an administrator's work in a band of its own.
+// Returns the lane in which work for this person waits. Administrators have a band of their own.
 hub::Lane lane_of(const storage::Principal& person, hub::Band band);
 
 // A file that is sent in pieces.

@@ -42,7 +42,7 @@ class Possession {
   std::optional<PossessionClaim> take(std::string_view person, std::string_view sha256,
                                       std::string_view salt);
 
-  // Notes that a proof of this person is computed. Returns false if there is one already.
+  // Notes that a proof of this person is being computed. Returns false if one is already.
   bool begin(const std::string& person);
   void end(const std::string& person);
 
@@ -57,9 +57,9 @@ class Possession {
   std::set<std::string, std::less<>> busy_;
 };
 
-// Returns SHA-256 of the salt's bytes and those of the file, as hex digits. Without a file, or if
-// it cannot be read, as many zero bytes are hashed, so that the duration does not tell that it is
-// missing; the result is then empty. May block. REQUIRES: the salt has hex digits.
+// Returns SHA-256 of the salt's bytes and those of the file, as hex digits. Returns an empty text
+// if there is no such file or if it cannot be read. Then `bytes` zero bytes are hashed, so that the
+// duration does not reveal that the file is missing. May block. REQUIRES: the salt has hex digits.
 std::string salted_hash(std::string_view salt, const std::optional<std::filesystem::path>& file,
                         std::int64_t bytes);
 

@@ -15,8 +15,8 @@ namespace {
 // The value of Request::route for a file. Files have no route in the table.
 constexpr std::size_t kStaticRoute = std::numeric_limits<std::size_t>::max();
 
-// Returns where the work for an admitted request waits. The caller is the one whom the site
-// recognised. Anybody else is known by the network only.
+// Returns the lane in which the work for an admitted request waits. Its caller is the person or
+// device that the site recognised, or else the network of the address.
 hub::Lane lane_for(const Request& request, const Route* route) {
   const bool is_costly =
       route != nullptr && (route->upload != nullptr || route->cost == Cost::costly);
@@ -52,7 +52,8 @@ Plan RoutedSite::plan(Request& request) {
   request.route = match.route;
   request.captures = match.captures;
   if (route.handle == nullptr && route.upload == nullptr) return Plan{Plan::Kind::websocket, {}, 0};
-  // Without a credential, any page could make its visitor's browser send such a request.
+  // Any page can make its visitor's browser send a request that needs no credential, so such a
+  // request must come from the server's own pages or from a program.
   if (route.access == Access::open && route.method == Method::post) {
     if (const Status own = check_same_origin(request, context_.own_origin); !own)
       return ready(error_response(own.error()));
@@ -105,7 +106,7 @@ Response RoutedSite::with_policy(Response response) const {
 void RoutedSite::handle(std::shared_ptr<const Request> request, Reply reply) {
   if (request->route == kStaticRoute) return reply(with_policy(context_.files.load(*request)));
   const Route& route = parts_.routes[request->route];
-  // The question for room may block on the disk, so it is asked here, on a reader's thread.
+  // Asking for the free room may block on the disk, so it is done here, on a reader's thread.
   if (route.disk == Disk::grows && !context_.room.admits_rows())
     return reply(error_response(hub::no_room()));
   route.handle(context_, *request, reply);

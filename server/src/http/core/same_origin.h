@@ -18,8 +18,8 @@ Status check_same_origin(const Request& request, std::string_view own_origin);
 // origin agrees, which this server never does. Error: `not_json`.
 Status check_json(const Request& request);
 
-// Returns whether a Host header has a numeric loopback address or `localhost`, which the DNS of
-// somebody else cannot point here.
+// Returns whether a Host header has a numeric loopback address or `localhost`. Another site cannot
+// make one of these names point here by its DNS, as it can with its own names.
 bool names_loopback(std::string_view host);
 
 }  // namespace hyperflock::http
