@@ -13,8 +13,8 @@ struct Range {
   char32_t last;
   std::uint8_t value;
 };
-// The first step of a code point's canonical decomposition, into one or two code points.
-// `composes`: 1 if NFC makes the two one again.
+// The first step of a code point's canonical decomposition, into one or two code points. `composes`
+// is 1 if NFC composes the two again.
 struct Step {
   char32_t point;
   char32_t first;
@@ -41,7 +41,8 @@ std::span<const Step> decompositions();
 Mapping lookalikes();
 // Full case folding. The results are canonically decomposed (NFD).
 Mapping case_folds();
-// The SHA-256 of texts that ICU has brought into NFC. The test compares it with its own.
+// The SHA-256 of texts that ICU has brought into NFC. The test compares it with the hash of what
+// names.cc makes of these texts.
 std::string_view nfc_digest();
 
 }  // namespace hyperflock::names

@@ -14,14 +14,16 @@ namespace {
 
 constexpr std::size_t kWatchesPerConnection = 16;
 constexpr std::int64_t kRowsPerUpdate = 500;
-// The size at which an update is sent; it stays below the largest frame, as rows have some 100 KiB.
+// An update is sent when it has reached this size. It then stays below the largest frame, because
+// one row has at most some 100 KiB.
 constexpr std::size_t kRowBytesPerUpdate = std::size_t{512} << 10;
 // The most printed lines in one update. A line has at most 2,000 characters, a frame 1 MiB.
 constexpr std::size_t kLinesPerLog = 100;
 
 class ClientSession;
 
-// A watched study. wake() may be called on any thread; everything else belongs to its session.
+// A watched study. wake() may be called on any thread; everything else belongs to the session's
+// strand.
 class Watch final : public hub::Watcher, public std::enable_shared_from_this<Watch> {
  public:
   Watch(std::weak_ptr<ClientSession> session, const protocol::Watch& asked)
@@ -174,7 +176,7 @@ class ClientSession final : public SessionBase, public std::enable_shared_from_t
                        open);
   }
 
-  // Returns where work for this connection waits. REQUIRES: hello was accepted.
+  // Returns the lane in which work for this connection waits. REQUIRES: hello was accepted.
   hub::Lane lane(hub::Band band) const { return http::lane_of(*principal_, band); }
 
   // Returns the researcher's current quota. Administrators have no limits.
@@ -184,8 +186,8 @@ class ClientSession final : public SessionBase, public std::enable_shared_from_t
     return limited ? now->quota : storage::Quota{};
   }
 
-  // Refuses a reply while this connection does not own the study. That is also so until the row of
-  // a claimed study was read from storage.
+  // Refuses a reply while this connection does not own the study. A connection that has claimed a
+  // study owns it only after the study's row was read from storage.
   Credit on_reply(protocol::OwnerReply& reply) {
     if (!attached_ || claimed_ != reply.study) {
       send_error(

@@ -74,8 +74,8 @@ class Connections {
   // More connections than `total` may be open for a moment, while displaced ones end.
   static constexpr std::size_t kDisplacedAtOnce = 64;
 
-  // Takes a place for a connection of `client`; an empty one is named later (claim()). Errors:
-  // `too_many_connections` (of this client), `full`.
+  // Takes a place for a connection of `client`. If `client` is empty, claim() names the client
+  // later. Errors: `too_many_connections` (of this client), `full`.
   Result<ConnectionSlot> admit(const std::string& client);
 
   // Ends all connections with this code, and from now on every new one.

@@ -13,7 +13,7 @@ namespace hyperflock::net {
 
 class ForwardedNotice {
  public:
-  // Returns whether it was logged.
+  // Logs the warning, unless one was logged less than an hour ago. Returns whether it was logged.
   bool note(const std::string& peer, Instant now) {
     constexpr Millis kPauseMs = 3'600'000;
     Millis due = due_;

@@ -521,7 +521,8 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
     co_return co_await write_rest(body.substr(beginning.size()));
   }
 
-  // Each write takes what the line takes at the moment, so a slow line shows progress.
+  // Each write sends only what the socket accepts at the moment, so that a slow line shows
+  // progress.
   Awaitable<bool> write_rest(std::string_view rest) {
     while (!rest.empty()) {
       const std::string_view piece = rest.substr(0, context_.limits.piece_bytes);
@@ -575,7 +576,7 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
     }
   }
 
-  // Limits the next piece of a transfer.
+  // Limits the time of the next piece of a transfer.
   void expire_with(const PacedTransfer& transfer) {
     expire_after(std::min(context_.limits.transfer_ms, transfer.left_ms(steady_now())));
   }

@@ -1,6 +1,7 @@
-// How slow a peer may be. A transfer (a request's body, a message, an answer) may take a grace and
-// one second more for each `bytes_per_s` bytes of it that have moved. So its whole time is limited
-// by its size, a peer that sends one byte now and then is cut soon, and a slow line passes. Pure.
+// The slowest pace that is allowed. The time limit of a transfer (a request's body, a message, an
+// answer) is a grace, plus one second for each `bytes_per_s` bytes of it that have moved. So its
+// whole time is limited by its size, a peer that sends one byte now and then is cut soon, and a
+// slow line passes. Pure.
 #pragma once
 
 #include <algorithm>

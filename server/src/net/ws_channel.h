@@ -45,8 +45,8 @@ class ChannelUser {
   // Receives a frame that breaks R1: `frame_too_large` (the channel closes with 1009), `malformed`
   // for a binary frame, or `message_too_slow` (the channel closes with 4002).
   virtual void on_bad_frame(const char* code) = 0;
-  // The ways in which a channel ends. clean: the peer closed with 1000. on_closed() comes
-  // last.
+  // The ways in which a channel ends. clean: the peer closed with 1000. on_closed() is the last
+  // call.
   enum class How { clean, lost };
   virtual void on_closed(How how) = 0;
 };

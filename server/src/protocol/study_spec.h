@@ -36,9 +36,10 @@ std::string trial_params(const StudySpec& spec, std::int64_t number);
 // Returns whether the spec runs this code already.
 bool runs_code(const StudySpec& spec, const NewCode& code);
 
-// Why a study gets no new code: none of its trials has failed (R64).
+// The error for other code for a study of which no trial has failed (R64).
 Error no_failed_trial();
-// Why a study cannot be extended or run again by its server: it is an ask-and-tell study.
+// The error for extending an ask-and-tell study or issuing its trials again: only its owner asks
+// for trials.
 Error not_a_grid();
 
 // Returns the spec with this code in place of its own (R64).

@@ -50,7 +50,7 @@ struct Project {
   std::string reason{};        // why it is frozen
 };
 
-// A blob of which no study may run (R67).
+// A barred blob: no study that names it may run (R67).
 struct BarredBlob {
   std::string sha256;
   std::string reason{};
@@ -148,8 +148,8 @@ struct BarBlob {
   std::string reason{};
   std::string by{};  // a principal's name
 };
-// Replaces the ceiling of the server, of a researcher or of a project, who must exist (else
-// `conflict`), if it changes (else `repeated`). An empty ceiling is removed.
+// Replaces the ceiling of the server, of a researcher or of a project, if it changes (else
+// `repeated`). The researcher or project must exist (else `conflict`). An empty ceiling is removed.
 struct SetCeiling {
   CeilingScope scope = CeilingScope::server;
   std::string name{};  // empty for the server

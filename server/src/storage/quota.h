@@ -46,8 +46,8 @@ inline constexpr std::int64_t kArtifactRecord = 512;
 inline constexpr std::int64_t kSmallRecord = 64;  // of a report's series, or of a suggestion
 inline constexpr std::int64_t kPointRecord = 24;
 
-// Records have room of their own, so that files cannot keep a study from its curves: a quarter of
-// the quota's bytes, and at least this many.
+// Records have a part of the quota of their own, so that files cannot use up the room for curves.
+// It is a quarter of the quota's bytes, and at least this many bytes.
 inline constexpr std::int64_t kLeastRecords = std::int64_t{64} << 20;
 
 // Returns the most bytes of records for a quota of bytes; 0: no limit.
@@ -56,7 +56,8 @@ inline std::int64_t most_records(std::int64_t quota_bytes) {
   return std::max(kLeastRecords, quota_bytes / 4);
 }
 
-// A device may always keep so many bytes of an owner, if the owner's quota has room.
+// Each device may always store this many bytes for an owner, if the owner's quota has room for
+// them.
 inline constexpr std::int64_t kLeastShare = std::int64_t{1} << 20;
 
 // The kinds of files that attempts upload.

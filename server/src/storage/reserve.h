@@ -1,4 +1,5 @@
-// Says which transitions may be written on a full disk, in the place of the reserve. Pure.
+// Says which transitions may be written on a full disk, with the bytes of the removed reserve.
+// Pure.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +16,9 @@ namespace detail {
 template <typename T, typename... Ts>
 inline constexpr bool kIsOneOf = (std::is_same_v<T, Ts> || ...);
 
-// These end something, remove something, or let people in and out. Only people with a token can
-// cause them, and each adds a few rows at most.
+// These end something, remove something, or let people in and out. Each adds a few rows at most.
+// Only the server and people with a token can cause them; volunteers can only have their own device
+// erased.
 template <typename T>
 inline constexpr bool kMayUseReserve =
     kIsOneOf<T, EndStudy, DeleteStudy, SweepDeleted, PauseStudy, UpdatePrincipal, FreezeProject,

@@ -14,8 +14,8 @@
 
 namespace hyperflock::storage {
 
-// Limits of one researcher, of one project or of the whole server. A limit that is not set leaves
-// the decision to the others. 0 means no limit.
+// Limits of one researcher, of one project or of the whole server. Where one of them sets no limit,
+// the limits of the others count. 0 means no limit.
 struct Ceiling {
   std::optional<std::int64_t> time_limit_ms{};  // of a trial
   std::optional<std::int64_t> devices{};        // that compute at the same time

@@ -9,7 +9,7 @@
 namespace hyperflock::net {
 namespace {
 
-// More proxies than this in a row are a mistake.
+// If a request came through more proxies than this, the header is taken for a mistake and refused.
 constexpr int kMostHops = 32;
 
 bool is_port(std::string_view text) {
@@ -17,7 +17,8 @@ bool is_port(std::string_view text) {
          std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// Reads an entry: an address, some proxies add a port: `192.0.2.1:5000`, `[2001:db8::1]:5000`.
+// Reads an entry: an address, to which some proxies add a port (`192.0.2.1:5000`,
+// `[2001:db8::1]:5000`).
 std::optional<IpAddress> address_of(std::string_view entry) {
   if (entry.starts_with('[')) {
     const std::size_t end = entry.find(']');

@@ -25,11 +25,11 @@ struct Client {
   bool operator==(const Client&) const = default;
 };
 
-// `peer` is who sent the request, and whether it came over TLS. From a peer that is not trusted the
-// headers say nothing. Otherwise the client is the last address in them that is not a trusted
-// proxy; what stands before it was sent by the client, and is not read. If all are trusted, the
-// first one is the client. Error: `bad_forwarded`, if a part that counts is no address or no
-// protocol.
+// `peer` is who sent the request, and whether it came over TLS. The headers of a peer that is not
+// trusted are ignored. Otherwise the client is the last address in X-Forwarded-For that is not a
+// trusted proxy; addresses before it come from the client, and are not read. If all addresses are
+// those of trusted proxies, the first one is the client. Error: `bad_forwarded`, if a part that
+// counts is no address or no protocol.
 Result<Client> client_of(const Client& peer, const ForwardedHeaders& headers,
                          const TrustedProxies& proxies);
 

@@ -1,4 +1,4 @@
-// Tests what counts for the owner of a study, and what one device may keep (quota.h).
+// Tests what counts against the quota of a study's owner, and what one device may keep (quota.h).
 #include "storage/contract/suite.h"
 
 namespace hyperflock::storage {
@@ -97,7 +97,7 @@ TEST_P(StorageContract, OneDeviceCannotUseUpTheQuota) {
   const Outcome refused = apply_one(artifact(1, "b", 3 * kMiB));
   EXPECT_EQ(refused.applied, Applied::superseded);
   EXPECT_EQ(refused.refusal, Refusal::device_share);
-  // Another attempt, trial or kind of file is the same device.
+  // The share is one for all attempts, trials and kinds of files of the device.
   EXPECT_EQ(apply_one(checkpoint(2, 'd', 3 * kMiB)).refusal, Refusal::device_share);
   EXPECT_EQ(applied(checkpoint(2, 'd', 2 * kMiB)), Applied::applied);
   // The laptop gets half of the 8 MiB that are left.

@@ -196,7 +196,8 @@ std::int64_t Writer::trim_by_age(const TrimAudit& trim) {
 }
 
 std::int64_t Writer::trim_by_size(const TrimAudit& trim) {
-  // So many entries are removed before the largest share is looked for again.
+  // The number of entries that are removed before the person with the most bytes is looked for
+  // again.
   constexpr std::int64_t kAtOnce = 32;
   std::int64_t removed = 0;
   while (removed < trim.most) {

@@ -80,12 +80,12 @@ std::string asked_attrs_of(const Query& trial_row);
 
 inline constexpr Sql kSelectStudy =
     HYPERFLOCK_STUDY_COLUMNS "FROM studies JOIN study_progress ON study = id WHERE id = ?1";
-// Studies with ids below ?1, newest first, at most ?2. A study that is deleted has no progress row,
-// so the page begins with these rows.
+// Studies with ids below ?1, newest first, at most ?2. The page is read from the progress rows,
+// because a study that is deleted has none.
 inline constexpr Sql kSelectStudies = HYPERFLOCK_STUDY_COLUMNS
     "FROM study_progress CROSS JOIN studies ON id = study WHERE study < ?1"
     " ORDER BY study DESC LIMIT ?2";
-// The same of the owner ?3. A deleted study has no owner.
+// The same for the studies of the owner ?3. A study that is deleted has no owner.
 inline constexpr Sql kSelectStudiesOfOwner = HYPERFLOCK_STUDY_COLUMNS
     "FROM studies INDEXED BY studies_by_owner CROSS JOIN study_progress ON study = id"
     " WHERE owner = ?3 AND id < ?1 ORDER BY id DESC LIMIT ?2";
