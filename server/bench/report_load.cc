@@ -40,7 +40,7 @@ constexpr Load kPoints{false, 1'000};
 constexpr Load kRows{true, 100};
 constexpr Load kOneRow{true, 1};
 
-// Returns a value with all its digits, as a real loss has.
+// Returns a value whose text has as many digits as that of a real loss.
 double value_of(std::int64_t step, int series) {
   return 2.0 / (1.0 + static_cast<double>(step)) + std::sin(static_cast<double>(step + series));
 }

@@ -253,7 +253,7 @@ TEST_F(Identity, NobodyGetsANameThatLooksLikeAnAdministrators) {
   }
   EXPECT_EQ(status_and_code(server_.admin("POST", "/api/researchers", named("name", "admin"))),
             "409 name_taken");
-  // Nor does an administrator look like somebody who is here already.
+  // A new administrator's name must not look like that of any other person.
   person(R"({"name":"grace"})");
   EXPECT_EQ(status_and_code(
                 server_.admin("POST", "/api/researchers", R"({"name":"Grace","role":"admin"})")),

@@ -50,7 +50,8 @@ TEST(Proxy, LimitsAndTheAuditLogUseTheClientThatTheProxyNames) {
   const TestServer server(behind_proxy);
   use_up_wrong_tokens(server, forwarded("198.51.100.7"));
   EXPECT_EQ(wrong_token(server, forwarded("198.51.100.8")), "401 unauthorized");
-  // The client's own words come first in the list and change nothing.
+  // An address that the client itself put into the header comes first in the list and changes
+  // nothing.
   EXPECT_EQ(wrong_token(server, forwarded("203.0.113.99, 198.51.100.7")), "429 rate_limited");
   EXPECT_EQ(wrong_token(server, forwarded("198.51.100.7, 127.0.0.1")), "429 rate_limited");
 
@@ -99,7 +100,7 @@ TEST(Proxy, EachClientBehindAProxyHasItsOwnConnections) {
       "GET /ws/worker HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: 198.51.100.7\r\n"
       "Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n"
       "Sec-WebSocket-Version: 13\r\n\r\n";
-  // Kept connections of the proxy count for nobody, a WebSocket counts for its client.
+  // The proxy's idle connections count for no client, but a WebSocket counts for its client.
   std::vector<TestSocket> kept;
   for (int i = 0; i < 8; ++i) {
     kept.emplace_back(server.compute());
@@ -113,7 +114,7 @@ TEST(Proxy, EachClientBehindAProxyHasItsOwnConnections) {
   EXPECT_EQ(status_and_code(http_raw(kept[0], request("198.51.100.7"))),
             "429 too_many_connections");
   EXPECT_EQ(http_raw(kept[0], request("198.51.100.8")).status, 200);
-  // The refusal is the client's own; the proxy's connection goes on for others.
+  // Only this client is refused; other clients can go on using the proxy's connection.
   EXPECT_EQ(status_and_code(http_raw(kept[7], request("198.51.100.7"))),
             "429 too_many_connections");
   EXPECT_EQ(http_raw(kept[7], request("203.0.113.1, 198.51.100.6")).status, 200);
@@ -230,7 +231,7 @@ TEST(Proxy, WrongProxyHeadersAreRefused) {
   }
 }
 
-// ---- the places of both origins
+// ---- the connection limits of both origins
 
 TEST(Budgets, AFullComputeOriginLeavesTheConsoleOpen) {
   const TestServer server([](ServeConfig& config) { config.max_connections = 4; });

@@ -59,7 +59,8 @@ TEST(Recover, GivesATokenThatOpensTheNextStart) {
   EXPECT_EQ(log.dump().find(token), std::string::npos);
 }
 
-// It runs on the machine's clock too, and must not make a wrong time the server's.
+// The command has only the machine's clock, and must not make a time that is far ahead the server's
+// time.
 TEST(Recover, KeepsNoTimeThatIsFarAhead) {
   TestServer server;
   const std::string path = storage::database_of(server.config().state_dir);

@@ -595,7 +595,7 @@ TEST_F(RestTest, ConnectionsOfOneAddressAreLimited) {
   EXPECT_EQ(http_raw(second, "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n").status, 200);
   TestSocket third(strict.console());
   EXPECT_EQ(status_and_code(http_raw(third, "")), "429 too_many_connections");
-  // Each origin has its own count.
+  // Connections are counted for each origin separately.
   EXPECT_EQ(http_request(strict.compute(), "GET", "/healthz").status, 200);
 }
 

@@ -103,7 +103,7 @@ TEST_F(Stops, ABarredBundleRunsUnderNoName) {
   const auto again = submit("another name");
   EXPECT_EQ(status_and_code(again), "403 bundle_barred");
   EXPECT_EQ(json_at(again.body, "error.field"), "bundle");
-  // As data of another study, it is barred, too.
+  // The bar also applies to a study that names the blob as data.
   auto spec = nlohmann::json::parse(TestServer::spec(1, "k2", server_.upload("other"), 5));
   spec["data"] = {{{"name", "d"},
                    {"kind", "file"},

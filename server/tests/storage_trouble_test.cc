@@ -214,8 +214,8 @@ class FullDiskTest : public ::testing::Test {
     bundle_ = server_->upload("a bundle");
   }
 
-  // The database's log counts as a part of the reserve. Here it is a file with a length and without
-  // bytes, so the server finds a reserve or none.
+  // Sets the length of the database's log, which counts as a part of the reserve. If it is as long
+  // as the reserve, the server need not make one; if it is empty, there is no room for one.
   void set_log(std::uint64_t bytes) const {
     std::ofstream(log_, std::ios::app).close();
     std::filesystem::resize_file(log_, bytes);

@@ -59,7 +59,7 @@ class Recorder final : public ChannelUser {
   bool has_texts(std::size_t count) {
     return wait([this, count] { return texts_.size() >= count; });
   }
-  // On the strand, in during_texts().
+  // Call it on the strand, from the action of during_texts().
   void trust() {
     if (const auto open = channel_.lock()) open->trust();
   }
@@ -342,7 +342,7 @@ TEST_F(WsChannelTest, AMessageWithinItsPaceIsNotCut) {
   connections_.check_progress(soon);
   client.send_frame(Opcode::continuation, "message");
   ASSERT_TRUE(recorder_->has_texts(1));
-  // Between messages there is nothing to be late with.
+  // While no message has begun, no time limit runs.
   connections_.check_progress(soon + 3'600'000);
   client.send("next");
   ASSERT_TRUE(recorder_->has_texts(2));

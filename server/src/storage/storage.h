@@ -55,14 +55,15 @@ struct Identities {
   Rules rules{};
 };
 
-// Which studies a page has, the newest first.
+// Selects the studies of a page. The page lists the newest first.
 struct StudyQuery {
   std::optional<std::string> owner{};  // only this person's
   std::int64_t before = 0;             // only ids below it; 0: from the newest on
   std::int64_t limit = 500;            // at most so many
 };
 struct StudyPage {
-  // Fewer than the limit if their specs are long: a page ends after kPageSpecBytes of them.
+  // There are fewer than the limit if their specs are long: a page ends after kPageSpecBytes of
+  // specs.
   std::vector<StudyRow> studies;
   bool more = false;  // whether older ones follow
 };
@@ -73,7 +74,7 @@ struct ProjectTotals {
   std::int64_t studies = 0;
   std::int64_t done = 0;    // trials with an outcome, without cancelled ones
   std::int64_t trials = 0;  // of all studies, at most kManyTrials
-  // Who has studies in it: at most kNamedOwners, those who submitted last first.
+  // The owners of the project's studies: at most kNamedOwners, those who submitted last first.
   std::vector<std::string> owners;
   bool operator==(const ProjectTotals&) const = default;
 };

@@ -244,7 +244,8 @@ struct AskedRow {
   std::string params;
   std::uint32_t seed = 0;
   std::string attrs{};  // JSON text that its leases carry; empty: none
-  // Its owner computes constraints from the result. Until then it is not among the best (R57).
+  // Whether the owner computes constraints from the trial's result. Before it has sent them, the
+  // trial is not among the best (R57).
   bool constrained = false;
 };
 

@@ -172,7 +172,7 @@ class Deliverer::Core : public std::enable_shared_from_this<Core> {
   std::thread loop_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  // The next members are under mutex_.
+  // Guarded by mutex_.
   bool woken_ = false;
   bool stopped_ = false;
   std::size_t running_ = 0;

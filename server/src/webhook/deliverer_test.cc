@@ -26,10 +26,10 @@ using ::testing::HasSubstr;
 
 constexpr std::int64_t kStart = 1'700'000'000'000;
 
-// A storage, one thread that writes to it as the hub does, and a Deliverer.
-// By so much the machine's clock, whose time is in signatures, is ahead of the server's time.
+// How far the machine's clock, whose time is in signatures, is ahead of the server's time.
 constexpr std::int64_t kAheadMs = 7'000'000;
 
+// A storage, one thread that writes to it as the hub does, and a Deliverer.
 class DelivererTest : public ::testing::Test {
  protected:
   DelivererTest() { open(); }

@@ -46,8 +46,8 @@ constexpr auto kUse = asio::as_tuple(asio::use_awaitable);
 // The most bytes of an answer's head, and the most addresses of a host that are tried.
 constexpr std::uint32_t kLongestHead = 16 * 1024;
 constexpr std::size_t kMostAddresses = 4;
-// Where systems keep the certificates of the authorities that they trust. A static program does not
-// know the place of the system on which it runs.
+// The files in which systems keep the certificates of the authorities that they trust. A static
+// program must try each of them, because it may run on any system.
 constexpr std::array kAuthorities{"/etc/ssl/certs/ca-certificates.crt",
                                   "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
                                   "/etc/ssl/cert.pem"};

@@ -165,7 +165,8 @@ inline std::string join_body(const TestServer& server) {
   return R"({"code":")" + server.secrets().enrolment_code + R"(","class":"phone","engine":"x"})";
 }
 
-// Return the code of an error's answer, such as "bad_field"; or also its status: "422 bad_field".
+// code_of() returns the code of an error's answer, such as "bad_field". status_and_code() returns
+// it after the status: "422 bad_field".
 inline std::string code_of(const net::HttpAnswer& answer) {
   return json_at(answer.body, "error.code");
 }

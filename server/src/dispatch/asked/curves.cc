@@ -1,5 +1,5 @@
-// Tells a study's owner the points of trials, which attempt leads each trial, and how trials end
-// (R48, R49).
+// Tells a study's owner the points of trials, which attempt is each trial's lead, and how trials
+// end (R48, R49).
 #include <algorithm>
 
 #include "dispatch/state.h"

@@ -25,7 +25,7 @@ Scenario running() {
   return s;
 }
 
-// Returns the state of running() with a duplicate of the trial on worker b, attempt 4.
+// Returns the state of running(), but worker b also runs the trial, as the speculative attempt 4.
 Scenario doubled() {
   Scenario s;
   s.study({.directions = 1});

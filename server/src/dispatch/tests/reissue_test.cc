@@ -1,4 +1,5 @@
-// Tests of trials that fail and are issued again: quarantine and poison (R18), reissue (R33).
+// Tests of failed trials: when a trial fails and is not issued again (R18, also with the code
+// `poison`), and when a reissue brings failed trials back (R33), perhaps with other code (R64).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -120,8 +120,8 @@ Outcome Writer::apply_one(const StoreConstraints& store) {
   db_->run("UPDATE trials SET constrained = ?, constraints = ? WHERE study = ? AND number = ?",
            Constrained::judged, as_blob(store.values), store.trial.study, store.trial.number);
   if (complete && was == Constrained::waits && meets) offer(*study, std::move(one));
-  // The trial does not meet its constraints, but it has counted until now, because the owner had
-  // not announced that there are constraints.
+  // The trial does not meet its constraints. Until now it could be one of the best, because the
+  // owner had not announced that there are constraints.
   if (complete && was == Constrained::no && !meets) find_best(*study);
   result.applied = Applied::applied;
   return result;

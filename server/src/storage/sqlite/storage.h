@@ -16,7 +16,8 @@ namespace hyperflock::storage {
 struct SqliteSettings {
   // Pages of 4 KiB in the write-ahead log after which a commit copies it to the database file.
   std::int64_t checkpoint_pages = 1'000;
-  // At least as many as threads that read at once (hub::ReaderPool, webhooks).
+  // The most connections for reading. As many threads as may read at once (hub::ReaderPool,
+  // webhooks) need one each.
   std::size_t readers = 8;
   // The time for which a batch waits for a lock that another process holds.
   int busy_timeout_ms = 5'000;

@@ -71,7 +71,8 @@ class SqliteFile : public testing::Test {
   std::string path_ = folder_.file("db");
 };
 
-// Debian's library is older, and a reset of its write-ahead log could lose a commit.
+// Debian's SQLite is older than the pinned one, and a reset of its write-ahead log could lose a
+// commit.
 TEST(SqliteLibrary, IsThePinnedOneAndHasTheRepairedLog) {
   std::ifstream file(std::string(kSourceDirectory) + "/server/sqlite/pin.json");
   EXPECT_EQ(sqlite_version(), nlohmann::json::parse(file).at("version").get<std::string>());
@@ -254,7 +255,8 @@ TEST_F(SqliteFile, PagesAndTotalsAreFoundByIndexes) {
     const auto lines = plan_of(path_, sql.text());
     EXPECT_FALSE(lines.empty());
     for (const std::string& line : lines) {
-      // Of the running studies all are wanted. The first studies of a page are its first rows.
+      // Some scans are allowed: that of the index of running studies, because all of them are
+      // wanted, and that of a subquery, which has only a page's rows.
       const bool walks = line.starts_with("SCAN") && line.find("running_studies") == line.npos &&
                          line.find("subquery") == line.npos;
       EXPECT_FALSE(walks || line.find("TEMP B-TREE FOR ORDER BY") != line.npos)
@@ -297,7 +299,7 @@ TEST_F(SqliteFile, WhatOwnersOfAnOlderFileHaveStoredIsCounted) {
   }
   const auto storage = open().value();
   EXPECT_EQ(storage->stored("ada").value(), counted);
-  // The phone has had its share of 12 MiB.
+  // 4 MiB more would be beyond the phone's share: it has stored 6 MiB, and 12 MiB are free.
   const auto judged =
       storage->judge_bytes(AttemptId{2}, UploadKind::artifact, 4 << 20, 12 << 20).value();
   EXPECT_EQ(judged.refusal, Refusal::device_share);

@@ -57,7 +57,8 @@ class Writer {
     std::optional<bool> has_series{};
   };
 
-  // What decides whether records of an owner may grow. Only a cache.
+  // What the writer must know to decide whether an owner's records may grow. It is only a cache of
+  // rows.
   struct Owner {
     std::int64_t records = 0;
     std::int64_t quota_bytes = 0;
@@ -115,8 +116,8 @@ class Writer {
 
   // The next functions are in identity.cc, too.
   Owner& owner_of(const std::string& name);
-  // The next functions count bytes for a study, its owner, and the device that uploaded them.
-  // Negative bytes are freed.
+  // The next functions add bytes to what is counted for a study, its owner, and the device that
+  // uploaded them. Negative bytes are subtracted.
   void charge_records(Study& study, std::int64_t bytes);
   enum class Charge { adds, frees };
   void charge_artifact(Study& study, AttemptId uploader, Charge how, std::int64_t bytes);
