@@ -25,7 +25,7 @@ import tomllib
 
 ROOT = Path(__file__).resolve().parent.parent
 
-#: What the server is linked with, or compiled from: its Debian package, and its licence.
+#: The libraries that are linked or compiled into the server: Debian's package and the licence.
 CPP_LIBRARIES = {
     "boost": ("libboost1.81-dev", "BSL-1.0"),
     "cli11": ("libcli11-dev", "BSD-3-Clause"),

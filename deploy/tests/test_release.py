@@ -142,7 +142,7 @@ def test_the_signature_covers_every_file(
     make = ["minisign", "-G", "-W", "-p", str(public), "-s", str(secret)]
     subprocess.run(make, check=True, stdout=subprocess.DEVNULL)
     out = release.release(tree, tree / "build/wheel", BASE, secret)
-    # This is the line of deploy/README.md.
+    # This is the command that deploy/README.md gives to users.
     line = "minisign -Vm SHA256SUMS -p hyperflock.pub && sha256sum --check --strict SHA256SUMS"
     assert line in (DEPLOY / "README.md").read_text()
     shutil.copy(public, out)

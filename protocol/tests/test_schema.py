@@ -138,7 +138,7 @@ def test_one_line_adds_a_field_in_every_language(folder: Path) -> None:
 
 
 def _write(schema: Schema, into: Path, below: Path) -> None:
-    """Write the generated files that belong into the folder ``below`` into ``into`` instead."""
+    """Write to ``into`` the generated files that the generator writes to the folder ``below``."""
     for path, text in generated(schema).items():
         if path.is_relative_to(below):
             target = into / path.relative_to(below)

@@ -363,7 +363,7 @@ def machine(load: float, phone_count: int) -> dict[str, Any]:
 
 
 def main() -> int:
-    """Measure the named figures. The report keeps the others of an earlier run."""
+    """Measure the named figures. The other figures of an earlier report stay in the report."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("figures", nargs="*", metavar="FIGURE", help=", ".join(FIGURES))
     parser.add_argument("--list", action="store_true", help="print the figures")

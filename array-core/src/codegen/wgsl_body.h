@@ -14,8 +14,8 @@
 
 namespace arraycore::codegen {
 
-// Tells the writer of a body how the surrounding shader names constants and parameters, and how it
-// reads and writes elements.
+// The shader for which the functions below write a body: its names of constants and parameters, and
+// the code with which it reads and writes elements.
 class Environment {
  public:
   virtual ~Environment() = default;

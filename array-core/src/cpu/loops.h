@@ -6,8 +6,8 @@
 
 #include "ir/ir.h"
 
-// Tells the compiler that the iterations of a loop are independent. REQUIRES: `d` equals the
-// address of an operand, or overlaps no operand.
+// Tells the compiler that the iterations of a loop are independent. REQUIRES: the loop writes to
+// `d`, which is either the address of one of its operands or overlaps none of them.
 #if defined(__clang__)
 #define ARRAYCORE_LANES _Pragma("clang loop vectorize(assume_safety)")
 #else

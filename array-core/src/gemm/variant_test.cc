@@ -71,8 +71,8 @@ TEST(Choose, TheNextTilesAreFetchedEarlyWhereThereAreMany) {
   EXPECT_TRUE(choose(square(8192, 8192, 8192), kLarge).variant.prefetch);
   EXPECT_FALSE(choose(square(2048, 2048, 2048), kLarge).variant.prefetch);
   EXPECT_FALSE(choose(square(4096, 4096, 4096), kPhone).variant.prefetch);
-  // Here the tuning requests a tile, but no prefetch. So there is none, although the usual choice
-  // for this problem has one.
+  // A tuning that requests a tile but no prefetch turns the prefetch off. Without a tuning,
+  // choose() uses a prefetch for this problem.
   EXPECT_FALSE(choose(square(4096, 4096, 4096), kLarge, {.tile = 1}).variant.prefetch);
 }
 

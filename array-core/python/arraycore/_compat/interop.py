@@ -18,7 +18,7 @@ from .._runtime import devices
 
 
 def _counterpart(function: Callable[..., Any]) -> Any:
-    """Return arraycore's function with the name of a NumPy function; None if there is none."""
+    """Return the arraycore function that has the name of a NumPy function, or None."""
     places = getattr(function, "__module__", "").split(".")
     if places[0] != "numpy":
         return None

@@ -103,8 +103,9 @@ class Key:
         self.arrays.append(array)
 
     def _add_host(self, item: npt.NDArray[Any], of: Any, extent: int | None) -> None:
-        """Upload an array of indices or bools from the host. ``extent`` is the extent of the
-        indexed axis. It is None for a mask, and if the key indexes more axes than the array has.
+        """Upload a mask or an array of indices from the host. Indices are checked against
+        ``extent``, the extent of the axis that they index. ``extent`` is None for a mask. For
+        indices it is None if the array has fewer axes than the key needs.
         """
         if item.dtype.kind == "b":
             positions = np.flatnonzero(item).astype(np.int32)

@@ -212,7 +212,8 @@ def _neighbours(
 ) -> tuple[ndarray, ndarray, ndarray | None]:
     """Return the two neighbours of each quantile, of shape (q, rows), and the second one's weight.
 
-    The weight is None if the method returns an element without interpolation.
+    For a method that does not interpolate, the first neighbour is the quantile, and the weight is
+    None.
     """
     rows, extent = ordered.shape
     if skips_nan:
