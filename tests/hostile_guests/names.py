@@ -48,7 +48,7 @@ def one_name_in_two_forms(ground: Ground) -> Iterator[str]:
 
 
 def hidden_engine(ground: Ground) -> Iterator[str]:
-    """Join with an engine that would reorder what an operator reads. It is stored as numbers."""
+    """Join with an engine whose hidden character reorders text. An escape is stored instead."""
     code = ground.attacker.link
     body = {"code": code, "class": "node", "engine": "browser \u202e1"}
     yield ground.http("POST", "/api/join", body, at="compute").code

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from connections import code_of, greeted, sent, upgraded
 from ground import Ground
 
-#: The proxies of the rows that have one. Both are this process.
+#: The option by which the server trusts the proxies of these attacks, which this process plays.
 PROXIES = ("--trusted-proxy", "127.0.0.0/8")
 _PHONES = 512
 

@@ -110,7 +110,7 @@ def let_the_server_hash_without_end(ground: Ground) -> Iterator[str]:
 
 
 def go_on_after_suspension(ground: Ground) -> Iterator[str]:
-    """Let an own device go on with an own study while the researcher is suspended."""
+    """Let a suspended researcher's own device go on with the researcher's study."""
     ground.study(content=b"code of the attacker")
     with Wire(ground) as wire:
         attempt = wire.lease()["attempt"]

@@ -16,7 +16,8 @@ from table import ATTEMPTS, Attempt
 
 # The neighbour's trials before an attack, with which those during it are compared.
 _QUIET = 30
-# Of what each connection of a flood costs. The C library keeps the rest for its next use.
+# The server gives back at least this many bytes for each connection of a flood that has ended. The
+# C library keeps the others for its next use.
 GIVEN_BACK_BYTES = 3 * 1024
 _chosen = os.environ.get("HOSTILE_GUESTS", "")
 

@@ -24,7 +24,7 @@ class FullDisk(Ground):
     """A server on a small disk, without another tenant's work."""
 
     def ready(self) -> str:
-        """Return the code of the server's readiness, of which both origins say the same."""
+        """Return the code of /readyz, or ``changing`` while the two origins answer differently."""
         found = {self.http("GET", "/readyz", at=at).code for at in ("compute", "console")}
         return found.pop() if len(found) == 1 else "changing"
 
@@ -95,7 +95,7 @@ def test_the_operator_can_go_on(ground: FullDisk, disk: SmallDisk) -> None:
         assert ground.change(f"{last}/extend").code == "no_room"
         assert ground.ready() == "disk_full"
 
-        # It starts again on the full disk, knows everything, and still says so.
+        # A new server starts on the full disk, has all data, and reports that the disk is full.
         ground.server.kill()
         ground.server.start()
         assert ground.ready() == "disk_full"
@@ -130,8 +130,8 @@ def test_deleting_studies_makes_room(ground: FullDisk, disk: SmallDisk) -> None:
 
 
 def _grow(ground: FullDisk) -> None:
-    """Make rows grow until the server finds its disk full. The database's log has some room left,
-    and of what makes rows, only tokens are admitted below ``--min-free-bytes``.
+    """Add rows until the server finds its disk full: the database's log may have some room left.
+    The rows are tokens, because the server refuses all other new rows below ``--min-free-bytes``.
     """
     for _ in range(5000):
         made = ground.http("POST", "/api/tokens", {"researcher": 1}, token=ground.admin)
