@@ -1,4 +1,4 @@
-// Sends the first messages of an emulated device. All emulators use these functions. Each throws
+// Functions by which every emulator sends the first messages of an emulated device. Each throws
 // std::runtime_error if the server gives an unexpected answer.
 #pragma once
 

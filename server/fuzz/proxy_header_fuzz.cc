@@ -37,7 +37,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view all(reinterpret_cast<const char*>(data), size);
   const ProxyRead whole = hyperflock::net::read_proxy_header(all);
   check(all, whole);
-  // As a connection does, passes at first nothing, and then exactly the bytes that were missing.
+  // Reads as a connection does: the first call gets no bytes, and each later call gets also the
+  // bytes that the one before asked for.
   std::string_view taken;
   for (;;) {
     const ProxyRead read = hyperflock::net::read_proxy_header(taken);

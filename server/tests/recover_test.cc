@@ -59,8 +59,8 @@ TEST(Recover, GivesATokenThatOpensTheNextStart) {
   EXPECT_EQ(log.dump().find(token), std::string::npos);
 }
 
-// The command has only the machine's clock, and must not make a time that is far ahead the server's
-// time.
+// The command takes the time from the machine's clock. If that clock is far ahead, its time must
+// not become the server's.
 TEST(Recover, KeepsNoTimeThatIsFarAhead) {
   TestServer server;
   const std::string path = storage::database_of(server.config().state_dir);

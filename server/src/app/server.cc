@@ -441,7 +441,8 @@ class RunningServer final : public Server {
   Status refresh_credentials() {
     const std::string path = credentials_file();
     if (!fs::exists(path)) {
-      // An operator may delete the file in the state folder, but expects a file that a flag names.
+      // The default file in the state folder may have been deleted by the operator. If a flag names
+      // the file, the operator expects it to exist.
       if (config_.credentials_file.empty()) return {};
       telemetry::log(
           telemetry::LogLevel::warning, "no_credentials_file",

@@ -40,7 +40,7 @@ void take_ids(const std::set<std::int64_t>& all, Piece piece, std::vector<std::i
     out.push_back(*id);
 }
 
-// Returns the rows with the first of these ids, in their order.
+// Returns the rows with the `piece.limit` lowest of these ids, in the order of the ids.
 template <typename Row>
 std::vector<Row> rows_of(const std::map<std::int64_t, Row>& rows, std::vector<std::int64_t> ids,
                          Piece piece) {

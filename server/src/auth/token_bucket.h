@@ -1,5 +1,5 @@
-// A rate limiter: one token bucket for each key (an address), with a limit of keys. Pure: callers
-// pass the time. One thread at a time.
+// A rate limiter: one token bucket for each key (an address), for a limited number of keys. Pure:
+// callers pass the time. One thread at a time.
 //
 // If there are too many keys, the limiter forgets the key that was unused for the longest time.
 // That key then starts with a full bucket. So memory stays bounded, and only somebody with very

@@ -6,8 +6,8 @@
 //
 // The reserve is a file of `reserve_bytes` without content. If a commit finds the disk full, the
 // writer removes the file, so that deletions, cancellations and revocations can be written. The
-// file is made again as soon as there is room. It is smaller by the length of the database's log,
-// whose bytes the next commits overwrite.
+// file is made again as soon as there is room. It is shorter than `reserve_bytes` by the length of
+// the database's log, whose bytes the next commits overwrite.
 #pragma once
 
 #include <atomic>

@@ -15,9 +15,9 @@
 // device_ms is at least the sum of the times that they still need.
 //
 // `left` assumes that the devices at work now go on. It is the larger of the two lower bounds of
-// list scheduling (Graham, "Bounds on multiprocessing timing anomalies", 1969), the work divided by
-// the speed of all machines and the longest job, with a speed for each machine. Failures, pruning
-// and speculative attempts are not foreseen.
+// list scheduling (Graham, "Bounds on multiprocessing timing anomalies", 1969): all work divided by
+// the speed of all machines, and the longest job. Here each class has its own speed. Failures,
+// pruning and speculative attempts are not foreseen.
 #pragma once
 
 #include <algorithm>

@@ -141,8 +141,8 @@ void State::on_outcome(PendingStart& what, const storage::Outcome& outcome) {
   drop_attempt(what.attempt);
   if (outcome.applied == Applied::superseded) {
     // Storage says that the trial has finished. If it is still in memory, another server finished
-    // it, or this server did so before it restarted. After a restart, restore_study may start the
-    // grid's cursor at 0 again.
+    // it, or this server did so before a restart. After a restart, restore_study may have set the
+    // grid's cursor to 0, so that trials that have finished are tried again.
     if (find_trial(key) != nullptr) finish_trial(key);
   } else {
     requeue(key, started ? 0 : jitter(kConflictBackOffMs));

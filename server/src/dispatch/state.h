@@ -344,7 +344,7 @@ struct State {
   Millis jitter(Millis base);  // between half of `base` and `base`
   Study* find_study(StudyId id);
   Trial* find_trial(TrialKey key);
-  // Returns the attempt if it is open here, is committed and belongs to the device.
+  // Returns the attempt if it is open in memory, is committed and belongs to the device.
   Attempt* find_live(AttemptId id, const std::string& device);
 
   // The next functions are in sessions.cc.
@@ -464,10 +464,10 @@ struct State {
   std::optional<TransitionId> seek(SessionId id, int tries = 1);
   // Leases work to idle workers in their order. Returns the proposed lease of `wanted`, if any.
   std::optional<TransitionId> pump(Project& project, std::optional<SessionId> wanted = {});
-  // Serves the session out of order, because the round ended before it: the round had skipped
-  // kMaxPassedOver workers.
+  // Leases work to a session that the last round did not reach, because it had skipped
+  // kMaxPassedOver workers before this one.
   std::optional<TransitionId> start_own(const Project& project, SessionId id);
-  // Serves the session from another study after it has waited long enough for an owner (R45).
+  // Leases the session a trial of another study, if it has waited long enough for an owner (R45).
   std::optional<TransitionId> start_other(const Project& project, SessionId id);
   void join_queue(Session& session, SessionId id);
   void leave_queue(Session& session, SessionId id);

@@ -573,7 +573,7 @@ class StrandHub final : public Hub {
       writer_.push(staged_);
       return;
     }
-    // The dispatcher waits for Restored. Proposals that it makes before are not written.
+    // While the dispatcher waits for Restored, what it proposes is not written.
     std::vector<CommitItem> lost;
     std::vector<CommitGroup> kept;
     for (CommitGroup& group : std::exchange(staged_, {})) {

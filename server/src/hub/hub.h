@@ -108,7 +108,7 @@ class Hub {
 
   // Takes over the stored state. Call it before the first session.
   virtual void restore(storage::Snapshot snapshot) = 0;
-  // Says whether rows may grow. Without room, nothing is leased and no point is stored; results
+  // Says whether rows may be added. If not, nothing is leased and no point is stored, but results
   // are.
   virtual void set_room(bool has_room) = 0;
   // Stops leasing. `quiet` runs once no commit is waiting.
@@ -214,8 +214,8 @@ class Hub {
 
   // ---- everything else
 
-  // Commits transitions in one transaction, about which the dispatcher need not know. `done`
-  // receives the outcome of the first.
+  // Commits in one transaction transitions that the dispatcher need not know. `done` receives the
+  // outcome of the first.
   virtual void commit(std::vector<storage::Transition> group, Committed done) = 0;
   virtual void workers(dispatch::WorkerQuery query,
                        std::function<void(dispatch::WorkerPage)> done) = 0;

@@ -36,7 +36,7 @@ std::string trial_params(const StudySpec& spec, std::int64_t number);
 // Returns whether the spec runs this code already.
 bool runs_code(const StudySpec& spec, const NewCode& code);
 
-// The error for other code for a study of which no trial has failed (R64).
+// The error for a request that gives other code to a study without failed trials (R64).
 Error no_failed_trial();
 // The error for extending an ask-and-tell study or issuing its trials again: only its owner asks
 // for trials.

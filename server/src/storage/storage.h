@@ -89,7 +89,7 @@ struct AuditSize {
 // How far ahead of the time of a batch the kept time may be, so that not each batch writes it.
 inline constexpr std::int64_t kTimeAheadMs = 1'000;
 
-// The code of the error with which apply() finds the disk full. Callers outside of the server get
+// The error code of apply() when the disk is full. Callers outside of the server get
 // `storage_unavailable` or `no_room` instead.
 inline constexpr const char* kStorageFull = "storage_full";
 
@@ -127,7 +127,7 @@ class Storage {
   // Returns what storage has counted for a project. Costs the same for any number of studies.
   virtual Result<ProjectTotals> project_totals(const std::string& project) = 0;
   virtual Result<std::optional<StudyRow>> study(StudyId id) = 0;
-  // Returns the spec of a study when this version of its code was the newest (R64).
+  // Returns the spec of a study as it was when this version of its code was the newest (R64).
   virtual Result<std::optional<protocol::StudySpec>> spec(StudyId id, std::int64_t code) = 0;
   // Returns finished trials with seq > after in order of seq, at most `limit`, without points.
   virtual Result<std::vector<TrialDetail>> finished_trials(StudyId id, std::int64_t after,
@@ -161,7 +161,7 @@ class Storage {
                                                      std::optional<TrialNumber> trial,
                                                      std::int64_t after, std::int64_t limit) = 0;
   // Returns the artifact with this id, of one trial if it is given. If several attempts chose the
-  // id, that of an accepted attempt goes first, and then the one that came first.
+  // id, that of an accepted attempt is preferred, and then the oldest.
   virtual Result<std::optional<ArtifactRow>> artifact(StudyId study, const std::string& id,
                                                       std::optional<TrialNumber> trial) = 0;
   Result<std::optional<ArtifactRow>> artifact(StudyId study, const std::string& id) {

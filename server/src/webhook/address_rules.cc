@@ -136,7 +136,7 @@ Status AddressRules::judge(const Url& url) const {
     return refused(
         "The host of the webhook is the server itself, which its operator does not "
         "allow (--webhook-allow).");
-  // With an allowed network, only the DNS shows whether the host is in it.
+  // If networks are allowed, only the DNS shows whether the host is in one of them.
   if (!url.tls && networks_.empty()) return needs_tls();
   return {};
 }

@@ -237,8 +237,8 @@ class Scenario {
   void shadow(storage::Storage* storage);
 
   // ---- state
-  // Broken promises: leases and acknowledgements that were sent and are not stored, and outcomes of
-  // the shadow that differ.
+  // Broken promises: leases and acknowledgements that were sent and are not stored, and outcomes
+  // that differ in the storage given to shadow().
   const Said& troubles() const { return troubles_; }
   std::vector<std::string> proposed() const { return proposed_; }  // by the last event
   std::size_t held_batches() const { return batches_.size(); }

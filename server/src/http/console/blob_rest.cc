@@ -168,7 +168,8 @@ Status prove(const SiteContext& context, const Request& request, const Reply& re
         "rate_limited", "Another proof of yours is computed; upload the blob, or wait.", {}, 1};
   hub::Lane lane = request.lane;
   lane.band = hub::Band::costly;
-  // The next proof may begin before the answer is sent, because the person may send it at once.
+  // The proof counts as ended before its answer is sent. Otherwise the person's next proof, sent on
+  // that answer, could be refused.
   const Reply ended = [&context, person, reply](Response response) {
     context.possession.end(person);
     reply(std::move(response));

@@ -68,8 +68,8 @@ bool is_counted(const Route& route) {
 
 // The page and its scripts contain no secret, so they can be read without a token.
 Status admit(const SiteContext& context, const Route& route, Request& request) {
-  // Otherwise a page of another origin could read the metrics after its host name was changed to
-  // point to this machine (DNS rebinding).
+  // Metrics need no token under a numeric loopback address or `localhost`. With any other host
+  // name, a page of another origin could read them after pointing its own name to this machine.
   const bool is_local = context.open_metrics && request.local && names_loopback(request.host);
   const bool is_open =
       route.access == Access::open || (route.access == Access::metrics && is_local);

@@ -105,8 +105,8 @@ Error stopped(const storage::Stop& stop, std::string field = {}) {
   }
 }
 
-// Returns an error if administrators let no such study run (R67), or if it is above a ceiling
-// (R68). The error names a field, which begins with `above`.
+// Returns an error if a rule stops studies with this owner, project or blobs (R67), or if the study
+// is above a ceiling (R68). The error names a field, which begins with `above`.
 Status check_rules(const SiteContext& context, const std::string& owner, const std::string& project,
                    const protocol::StudySpec& spec, const std::string& above = {}) {
   if (const auto stop = context.identities.stop_of(owner, project, spec)) {

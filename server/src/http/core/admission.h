@@ -37,7 +37,7 @@ class Admission {
  public:
   explicit Admission(const AdmissionLimits& limits);
 
-  // False if the limit is exceeded. Then the next request is admitted in `wait_s` seconds.
+  // Is false if the limit is exceeded; the next request is then admitted in `wait_s` seconds.
   struct Verdict {
     std::int64_t wait_s = 0;
     explicit operator bool() const { return wait_s == 0; }

@@ -27,8 +27,8 @@ Status commit_noted(const SiteContext& context, const storage::Transition& chang
 
 // Returns the error of a request whose work cannot wait, because too much waits already.
 Error overloaded(hub::Added added);
-// As commit_noted(), for a change of the rules of administrators (R67, R68). It replies only when
-// no attempt is leased that the rules forbid.
+// As commit_noted(), for a change of the rules of administrators (R67, R68). It replies only after
+// every attempt that the rules now forbid has been revoked.
 Status commit_rules(const SiteContext& context, const storage::Transition& change,
                     storage::NoteAudit note, Reply reply, Answer answer);
 

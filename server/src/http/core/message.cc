@@ -181,7 +181,7 @@ std::string attachment(std::string_view file_name) {
     if (byte >= 0x80) {
       if (byte >= 0xc0) plain += '_';  // one for each character
     } else {
-      // Programs differ in how they read these three characters within quotes.
+      // Within quotes, programs read these characters in different ways.
       plain += c == '"' || c == '\\' || c == '%' ? '_' : c;
     }
   }

@@ -44,7 +44,7 @@ struct Request {
   storage::Principal principal;       // console routes
   std::int64_t token = 0;             // id of the token
   storage::Device device;             // device routes of compute
-  // Where the work for this request waits. Site::plan sets it.
+  // The lane in which the work for this request waits. Site::plan sets it.
   hub::Lane lane{hub::Band::quick, {}};
 };
 
@@ -80,8 +80,8 @@ Response object_response(int status, Fill fill) {
   return json_response(status, std::move(out));
 }
 
-// Returns a response with a blob. Caches may keep it for ever, because its name is its hash, but
-// they must be private, because it needs a credential.
+// Returns a response with a blob. Caches may keep it for ever, because its name is its hash. Only
+// private caches may do so, because the blob needs a credential.
 Response blob_response(std::string path, std::uint64_t bytes);
 
 // Returns the value of Content-Disposition for a file name: a plain name as it is, any other as an

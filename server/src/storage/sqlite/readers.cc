@@ -112,7 +112,8 @@ StudyRow whole_study(Db& db, const Query& row) {
   return study;
 }
 
-// Puts the parts of a sum together (migrations/0017_totals.sql).
+// Returns a sum that is stored as a high and a low part (migrations/0017_totals.sql), at most
+// kManyTrials.
 std::int64_t trials_of(std::int64_t high, std::int64_t low) {
   constexpr std::int64_t kHigh = std::int64_t{1} << 32;
   high += low / kHigh;

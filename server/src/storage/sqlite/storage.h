@@ -14,10 +14,11 @@
 namespace hyperflock::storage {
 
 struct SqliteSettings {
-  // Pages of 4 KiB in the write-ahead log after which a commit copies it to the database file.
+  // A commit copies the write-ahead log to the database file if the log has this many pages of 4
+  // KiB.
   std::int64_t checkpoint_pages = 1'000;
-  // The most connections for reading. As many threads as may read at once (hub::ReaderPool,
-  // webhooks) need one each.
+  // The most connections for reading: at least one for each thread that may read at the same time
+  // (hub::ReaderPool, webhooks).
   std::size_t readers = 8;
   // The time for which a batch waits for a lock that another process holds.
   int busy_timeout_ms = 5'000;

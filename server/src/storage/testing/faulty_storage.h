@@ -27,9 +27,9 @@ namespace hyperflock::storage {
 
 // The batch is applied without a fault.
 struct Pass {};
-// The batch is not written and fails, as on a full disk.
+// The batch is not written, and the caller gets `storage_unavailable`.
 struct FailBefore {};
-// The batch is not written, because the disk is full.
+// The batch is not written, and the caller is told that the disk is full.
 struct FullDisk {};
 // The batch is written, but the caller gets an error, as if the answer were lost.
 struct FailAfter {};

@@ -29,7 +29,8 @@ struct FailureColumns {
   std::optional<std::string_view> traceback;
 };
 
-// Says whether a trial's owner announced constraints, and whether it has sent them (R57). Stored.
+// Whether a trial's owner computes constraints, and whether it has sent them (R57). The values are
+// stored in the database.
 enum class Constrained { no, waits, judged };
 
 // These functions read rows of the queries below, whose columns are in the order shown there.
@@ -142,7 +143,8 @@ inline constexpr Sql kSelectArtifacts =
 inline constexpr Sql kSelectArtifactsOfTrial = HYPERFLOCK_ARTIFACT_COLUMNS
     "INDEXED BY artifacts_by_trial WHERE study = ?1 AND number = ?4 AND arrived > ?2 ORDER BY "
     "arrived LIMIT ?3";
-// The artifact with this id: that of an accepted attempt first, and then the one that came first.
+// The artifact with this id. If several attempts have one, that of an accepted attempt is
+// preferred, and then the oldest.
 inline constexpr Sql kSelectArtifact = HYPERFLOCK_ARTIFACT_COLUMNS
     "WHERE study = ?1 AND id = ?2 AND (?3 IS NULL OR number = ?3) ORDER BY EXISTS (SELECT 1 FROM"
     " trials WHERE trials.study = ?1 AND trials.number = artifacts.number"
