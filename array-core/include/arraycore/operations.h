@@ -342,7 +342,7 @@ enum ac_operation {
   // Errors: those of operations/nn/normalization.h.
   AC_CALL_BATCH_NORM_GRADIENT = 123,
 
-  // Returns the softmax cross entropy of scores and labels. The label `ignore` does not count; With
+  // Returns the softmax cross entropy of scores and labels. The label `ignore` does not count. With
   // `normalize`, the loss is the mean over the labels that count.
   // Words: x (array); t (array); ignore (int64); normalize (flag).
   // Returns the id of loss; lse and coeff are further results.

@@ -72,8 +72,8 @@ class Machine {
 
   // ---- reductions (machine_reduce.cc)
   //
-  // The accumulators' values of up to kLanes lanes: those of the first accumulator, then the next
-  // one's.
+  // The accumulators' values for up to kLanes lanes: first the values of the first accumulator for
+  // all lanes, then those of the next one.
   class Values {
    public:
     void set(const std::vector<std::size_t>& sizes) {

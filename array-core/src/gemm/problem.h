@@ -52,8 +52,8 @@ struct Problem {
   };
   Place place(std::int64_t index) const;
 
-  // Return offsets from the matrix's own offset (see Place). Where the window is outside the data
-  // of `b`, it reads 0.
+  // a_at(), b_at() and out_at() return offsets of elements from their matrix's own offset (see
+  // Place). b_at() returns nullopt where the window is outside the data of `b`, which reads as 0.
   std::int64_t a_at(std::int64_t row, std::int64_t term) const;
   // Returns whether all terms of a row are consecutive in `a`. REQUIRES: a window.
   bool terms_in_a_row() const { return a.column_stride == window->terms() || k == window->terms(); }

@@ -32,7 +32,7 @@ DType real_of_computed(DType loop) {
   return is_floating(computed) ? computed : DType::float64;
 }
 
-// The parameters that every kernel has first, and functions that use them.
+// The parameters with which every reduction kernel begins, and functions that use them.
 struct Frame {
   Frame(Builder& builder, const ReductionSpec& given)
       : k(builder), spec(given), computed(computed_in(given.loop)) {

@@ -17,7 +17,7 @@ from pathlib import Path
 
 # chainer.backends.cuda offers these names of cupy.cuda as its own.
 OF_CUDA = ("cublas", "cuda", "cudnn", "libcudnn", "Device", "Event", "Stream")
-# Every module or type has these attributes. They are not part of a name of CuPy.
+# Attributes of every Python module or type, at which a name of CuPy ends.
 PYTHONS = {"__name__", "__version__"}
 
 

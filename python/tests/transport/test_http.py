@@ -29,8 +29,8 @@ def test_large_upload_arrives_whole_after_a_fault_with_a_bar(
 ) -> None:
     path = tmp_path / "large.bin"
     path.write_bytes(np.random.default_rng(0).bytes(5 << 20))
-    # The requests are a salt and the PUT of the code, and a salt and a proof for the file. Then its
-    # PUT fails twice.
+    # Four requests succeed: a salt and the PUT of the code, and a salt and a proof for the file.
+    # Then the PUT of the file fails twice.
     server.faults = [0, 0, 0, 0, 503, 502]
     study = client.grid(objective, {"x": [1]}, {"large": path}, progress=True)
     (ref,) = server.specs[study.id].data

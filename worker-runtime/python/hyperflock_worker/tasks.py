@@ -45,7 +45,7 @@ def watch(loop: Any) -> None:
 def end_all(loop: Any) -> None:
     """Cancel all tasks of ``loop`` and drop every call that waits."""
     for task in asyncio.all_tasks(loop):
-        # The task will not get a turn to end, and nobody needs to hear of it.
+        # The task gets no turn in which it could end, so asyncio must not warn that it is pending.
         task._log_destroy_pending = False  # type: ignore[attr-defined]
         task.cancel()
     loop._hyperflock_turn += 1

@@ -20,7 +20,7 @@ export class Timers {
     for (const name of ["setTimeout", "setInterval"] as const) {
       const real = start[name].bind(scope);
       const remembered: Start = (callback, delay, ...values) => {
-        // Text would be compiled, which the thread's policy forbids.
+        // A callback given as text would have to be compiled, which the thread's policy forbids.
         if (typeof callback !== "function") return real(() => {}, 0);
         const call = () => {
           if (name === "setTimeout") this.#waiting.delete(timer);

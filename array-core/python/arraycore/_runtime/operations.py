@@ -435,7 +435,7 @@ def batch_norm_gradient(
 
 def cross_entropy(x: Any, t: Any, ignore: Any, normalize: bool) -> tuple[int, int, int]:
     """Return the softmax cross entropy of scores and labels. The label ``ignore`` does not
-    count; With ``normalize``, the loss is the mean over the labels that count.
+    count. With ``normalize``, the loss is the mean over the labels that count.
     """
     return (
         call(opcodes.CROSS_ENTROPY, x._id, t._id, *int64(ignore), int(bool(normalize))),

@@ -372,8 +372,8 @@ def _explained(
 def _kept(number: int, before: float, after: float) -> list[tuple[np.dtype[Any], int]]:
     """Return the dtypes in which ``before`` and ``after`` have the same bits, each with these bits.
 
-    A dtype is left out unless a launch has a scalar of this dtype and these bits that replays do
-    not replace.
+    Only those dtypes are returned for which a launch has a scalar of this dtype and these bits that
+    replays keep.
     """
     kept = []
     for place, dtype in enumerate((*DTYPES, _WORD)):  # the last: a raw kernel's words

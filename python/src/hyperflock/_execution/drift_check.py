@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from hyperflock._bundle.checks.reachability import Reached
 from hyperflock._execution.value_snapshot import Snapshot, snapshot
 
-# The snapshots of globals by name, for each module by its name on a device.
+# For each module, by its name on a device: the snapshots of its globals, by their names.
 Snapshots = Mapping[str, Mapping[str, Snapshot]]
 
 

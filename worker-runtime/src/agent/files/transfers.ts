@@ -69,7 +69,7 @@ export class Transfers {
     const { code, message } = refusalOf(response.status, await response.json().catch(() => null));
     // The attempt has ended. The server also revokes it by a message, so Python gets no error here.
     if (code === "unknown_attempt") return answerText(false);
-    // A trial computes on without its checkpoint.
+    // A trial goes on although the server had no room for its checkpoint.
     if (saved.head.of === "checkpoint" && NO_ROOM_CODES.has(code)) return answerText(false);
     // The status 429 means too many requests. A checkpoint is then dropped, because a later one replaces it. An
     // artifact is tried again.

@@ -40,7 +40,7 @@ class MemoryPool:
         return max(counted["device_bytes"], counted["live_bytes"])
 
     def n_free_blocks(self) -> NoReturn:
-        """Raise NotImplementedError: there are no blocks, as a buffer has several arrays."""
+        """Raise NotImplementedError: a buffer holds several arrays, so no blocks are counted."""
         raise NotImplementedError("arraycore counts no blocks: take free_bytes().")
 
     def free_all_blocks(self, stream: Any = None) -> None:
