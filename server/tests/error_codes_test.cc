@@ -247,8 +247,8 @@ const std::map<std::string, Provoke>& provocations() {
       {"points_quota",
        [] {
          return logged([](TestWorker& worker, AttemptId attempt) {
-           // Missing values take as many bytes of the quota as others, so few messages of short
-           // text use it up.
+           // Missing values count as much as others but have a short text, so few messages use up
+           // the budget.
            protocol::Series series;
            for (int step = 0; step < 1'000; ++step) series.steps.push_back(step);
            for (int i = 0; i < 180; ++i)

@@ -47,7 +47,7 @@ struct ClockJump {
 // Pure. Not thread-safe.
 class TrustedTime {
  public:
-  // `kept` is the largest time that was committed before a restart, or 0 without one.
+  // `kept` is the largest time that was committed before a restart, or 0 if there is none.
   TrustedTime(ClockReading at, std::int64_t kept, AtStart at_start);
 
   std::int64_t now(ClockReading at);

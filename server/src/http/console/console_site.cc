@@ -68,8 +68,8 @@ bool is_counted(const Route& route) {
 
 // The page and its scripts contain no secret, so they can be read without a token.
 Status admit(const SiteContext& context, const Route& route, Request& request) {
-  // Metrics need no token under a numeric loopback address or `localhost`. With any other host
-  // name, a page of another origin could read them after pointing its own name to this machine.
+  // Without a token, metrics are open only to local requests to a loopback address or `localhost`.
+  // A page of another origin could point its own host name to this machine and read them.
   const bool is_local = context.open_metrics && request.local && names_loopback(request.host);
   const bool is_open =
       route.access == Access::open || (route.access == Access::metrics && is_local);
