@@ -20,7 +20,7 @@ run_ctest() {
 # Fetches SQLite's sources, which are compiled into the server.
 step_sqlite() { python3 server/sqlite/fetch.py --cache build/cache; }
 
-# Builds the server, and the load emulator with which a test of the Python package compares its results.
+# Builds the server, and asked_load, the load emulator that python/bench/optuna_vs.py and the test of it start.
 step_server() { build_preset release hyperflock-server asked_load; }
 
 # Fetches the sources of the installed prometheus-cpp into the cache, because Debian has no static library of it. apt

@@ -15,8 +15,8 @@ import { Sink } from "./sink.ts";
 /** Returns the study's time limit in seconds. It is short if it must end the attack; otherwise no attack reaches it. */
 const limitOf = (end: string) => (end.startsWith("timeout") ? 3 : LIMIT_MS / 1000);
 /**
- * The most lines that a trial may write to the browser's console: in each second, and at the trial's end. The runtime
- * writes about 50 in a second, and the newest 1,000 at the end.
+ * The most lines that a trial may write to the browser's console in each second, and those at the trial's end. The
+ * runtime writes about 50 lines in a second, and the newest 1,000 at the end.
  */
 const LINES_PER_SECOND = 60;
 const LINES_AT_END = 1_001;

@@ -95,7 +95,8 @@ class Fuser {
     to_.locals.insert(to_.locals.end(), from.locals.begin(), from.locals.end());
     params(p);
     expressions(p);
-    // A result that other parts read is kept in the fused kernel while an element is computed.
+    // A result that other parts read becomes a local of the fused kernel, or is forwarded as an
+    // expression.
     const bool kept = uses_[p] > 0 || (p + 1 < parts_.size() && !stored(p));
     const Id result = kept ? traits_[p].result : kNone;
     const bool forwards = kept && forwards_[p] && depth_[at_[value_of_store(from)]] < kForwardDepth;

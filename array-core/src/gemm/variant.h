@@ -93,8 +93,8 @@ struct Tuning {
 
 const std::vector<Tile>& tiles();
 
-// Chooses a kernel. REQUIRES: problem.dtype is float32. Without a window, a result of one row has
-// only one column, because the caller transposes a product whose result is a row.
+// Chooses a kernel. REQUIRES: problem.dtype is float32. Only a result of one column gets a kernel
+// for vectors, so the caller first transposes a product whose result is one row, if it can.
 Choice choose(const Problem& problem, const Device& device, const Tuning& tuning = {});
 // Returns the variant that works for every problem; it replaces a variant that failed its check.
 Choice conservative(const Problem& problem);

@@ -121,7 +121,7 @@ std::string plain_text(const Variant& variant, const StageText& stages) {
       window ? "a[at.a + row * p.a_row + a_of(k)] * window(at, place_of_column, term_of(k))"
              : "a[at.a + row * p.a_row + k * p.a_column] * " +
                    element("b[at.b + k * p.b_row + column * p.b_column]", "column", stages);
-  // The parts of a divided sum are plain matrices.
+  // If the sum is divided, each of its parts is a C-ordered matrix, whatever the result's layout.
   const std::string to = variant.split ? "column"
                          : window      ? "out_of(column)"
                                        : "column * p.out_column";

@@ -183,7 +183,7 @@ std::string put_text(const Variant& variant, const StageText& stages) {
   text += "  if (row >= p.m || column >= p.n) { return; }\n  let value = " +
           std::string(stages.epilogue ? "epilogue4(sums, at.batch, row, column)" : "sums") +
           spoilt + ";\n";
-  // The parts of a divided sum are plain matrices.
+  // If the sum is divided, each of its parts is a C-ordered matrix, whatever the result's layout.
   if (variant.axes > 0 && !variant.split) {
     if (variant.store4)
       return text + "  out[(at.out + row * p.out_row + out_of(column)) / 4u] = value;\n}\n";

@@ -28,7 +28,7 @@ class Random {
   std::mt19937_64 engine_;
 };
 
-// Returns whether every executor computes an operation on floats with the same bits.
+// Returns whether the results of an operation on floats have the same bits in every executor.
 bool exact_for_floats(Op op) {
   switch (op) {
     case Op::negate:

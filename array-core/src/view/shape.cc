@@ -263,7 +263,7 @@ Result<View> diagonal(const View& view, std::int64_t offset, std::int64_t axis1,
   if (!second.ok()) return second.error();
   if (*first == *second) return value_error("repeated_axis", "axis1 and axis2 cannot be the same");
 
-  // The diagonal starts at element `skipped` of one of the two axes.
+  // The diagonal starts at element `skipped` of the axis `along` and at element 0 of `other`.
   const int along = offset >= 0 ? *second : *first;
   const int other = offset >= 0 ? *first : *second;
   const std::int64_t extent = view.shape[along];

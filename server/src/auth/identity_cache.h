@@ -62,7 +62,7 @@ class IdentityCache {
 
   // Each returns rows sorted by id, in a time proportional to their number. tokens() with a person
   // returns only that person's tokens. projects() returns only projects that the viewer may use,
-  // and enrolments() only the codes of these projects.
+  // and enrolments() only the enrolment codes of such projects.
   std::vector<storage::Principal> principals(Piece piece = {}) const;
   std::vector<storage::Token> tokens(std::optional<std::int64_t> principal = {},
                                      Piece piece = {}) const;

@@ -147,7 +147,8 @@ struct Study {
   void skip_known() {
     while (trials.contains(next_number)) ++next_number;
   }
-  // Returns whether nothing is leased for now, although the study goes on.
+  // Returns whether the study is paused, stopped or waits for approval, so that no trial of it is
+  // leased for now.
   bool is_held() const { return paused || stopped || awaits_approval || unapproved > 0; }
   // Returns whether a trial waits to be leased.
   bool has_work() const {

@@ -58,7 +58,7 @@ class StudyOrder {
     }
   }
 
-  // Returns whether the order has studies of the owner with a lower priority.
+  // Returns whether the owner has studies in the order whose priority is lower than `priority`.
   bool has_below(const std::string& owner, std::int64_t priority) const {
     const auto found = owners_.find(owner);
     return found != owners_.end() && found->second.levels.rbegin()->first < priority;

@@ -182,8 +182,8 @@ class Hub {
   virtual void set_webhook(storage::SetWebhook set, storage::NoteAudit note, Committed done) = 0;
   // Stores what became of a delivery to a webhook, and wakes the watchers of its study.
   virtual void note_delivery(storage::NoteDelivery note, Committed done) = 0;
-  // Deletes a study that has ended and writes `note` with it. Outcomes: `superseded` if it has not
-  // ended; `conflict` if no study has this number.
+  // Deletes a study that has ended. The same transaction writes `note` to the audit log. Outcomes:
+  // `superseded` if the study has not ended; `conflict` if no study has this number.
   virtual void delete_study(StudyId study, storage::NoteAudit note, Committed done) = 0;
 
   // ---- uploads of attempts

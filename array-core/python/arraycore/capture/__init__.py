@@ -301,8 +301,8 @@ class Step:
         return self._record(lambda: self._function(*slots, **names))
 
     def _count(self, other: bool) -> None:
-        """Count the calls in a row whose arguments were new, and set ``reason`` after many.
-        ``other`` says whether the arguments of this call were new.
+        """Count the calls in a row whose arguments were new. After many of them, set ``reason``,
+        which says why steps are not captured. ``other`` is true if this call's arguments were new.
         """
         if self.reason is not None and not self._varies:
             return

@@ -11,7 +11,9 @@ from .._runtime.dtypes import DTYPES
 
 @lru_cache(maxsize=4096)
 def _described(number: int, shape: tuple[int, ...]) -> Any:
-    """Return the description of a C-ordered array, or None for an array without elements."""
+    """Return the number of the dtype, the shape and the byte strides of a C-ordered array; None
+    if the array has no elements.
+    """
     strides, step = [], DTYPES[number].itemsize
     for extent in reversed(shape):
         strides.append(step)

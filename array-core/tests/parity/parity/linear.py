@@ -33,7 +33,9 @@ Function = Callable[[Any, list[Any]], Any]
 
 @dataclass(frozen=True)
 class Product:
-    """An operation on arrays of given shapes. An element is a sum of at most ``terms`` terms."""
+    """An operation on arrays of given shapes. Each element of its result is a sum of at most
+    ``terms`` terms.
+    """
 
     name: str
     function: Function

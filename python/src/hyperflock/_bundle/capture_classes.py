@@ -333,7 +333,9 @@ class _Names:
 
 
 def _annotations(node: ast.ClassDef) -> dict[str, list[str]]:
-    """Return the names in annotations of attributes; dataclasses evaluate some annotations."""
+    """Return the names that annotations of attributes read, because dataclasses may evaluate such
+    annotations.
+    """
     return {
         part.id: []
         for annotation in node.body

@@ -74,7 +74,7 @@ class Addresses:
         return [*options, *(["--insecure"] if self.insecure else [])]
 
     def reached(self, running: Running, opened: Opened | None) -> list[Reach]:
-        """Return the addresses of the compute origin, the best for phones first."""
+        """Return the addresses at which volunteers reach the server, the best for phones first."""
         bound, url = self.compute.rpartition(":")[0], self.public_url
         secure = self.tls_cert is not None
         if opened is not None:

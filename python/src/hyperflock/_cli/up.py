@@ -270,7 +270,7 @@ def _in_background(local: LocalServer, options: Mapping[str, object]) -> int:
 
 
 def _tell(ready: int | None) -> None:
-    """Report to the parent process of a run in the background that everything has started."""
+    """In a background run, tell the parent process that everything has started."""
     if ready is not None:
         sys.stdout.flush()
         os.write(ready, b"1")

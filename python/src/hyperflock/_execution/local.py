@@ -57,7 +57,7 @@ class LocalRun:
 
     @property
     def value(self) -> float | tuple[float, ...] | None:
-        """The value; a tuple if the objective returned several, None if it was pruned."""
+        """The value; a tuple if the objective returned several, None if the trial was pruned."""
         if len(self.values) == 1:
             return self.values[0]
         return self.values or None

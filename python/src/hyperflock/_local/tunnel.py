@@ -134,7 +134,7 @@ class Tunnel:
     Parameters
     ----------
     program
-        The program.
+        The program that makes the tunnel.
     port
         The port, which need not be open yet.
     folder

@@ -15,7 +15,7 @@ using ::testing::IsEmpty;
 using ::testing::Not;
 using How = SessionClosed::How;
 
-// Lets `worker` take the trial after its back-off and then disappear.
+// Waits until the trial's back-off has ended. Then `worker` takes the trial and is lost with it.
 void lose_with(Scenario& s, const std::string& worker) {
   s.after(60'000);
   s.worker(worker);

@@ -20,7 +20,7 @@ using storage::Outcome;
 
 // ---- projects
 
-// The most researchers of a project that the list names.
+// At most this many researchers of each project are named in the list of projects.
 constexpr std::size_t kNamedResearchers = 100;
 
 // Appends the limits of the caller's studies in this project (R68). 0 means no limit.

@@ -28,8 +28,8 @@ bool are_met(const std::vector<double>& constraints) {
   return std::ranges::all_of(constraints, [](double value) { return value <= 0; });
 }
 
-// Computes the best trials of a study from all of its results. With one direction it sets the best
-// one in `study`; with several it returns the trials that no other one beats.
+// Computes the best trials of a study from all of its results. With one direction it stores the
+// best trial in `study`; with several it returns the trials that no other trial beats.
 std::vector<Candidate> best_of(Db& db, StudyRow& study) {
   study.best_trial.reset();
   study.best_value = 0;

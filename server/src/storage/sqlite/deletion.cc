@@ -153,7 +153,8 @@ bool Writer::sweep_attempts(TrialKey trial, std::int64_t newest, std::int64_t& l
         " (SELECT step FROM points WHERE attempt = ?1 ORDER BY step LIMIT ?2))",
         attempt, left);
     left -= points;
-    // Points or series of this attempt may remain. The next piece begins with it.
+    // If the limit of rows is reached, this attempt may still have points or series. The next
+    // SweepDeleted then begins with this attempt.
     if (left <= 0 || !sweep_series(attempt, left)) {
       if (attempt != newest)
         db_->run("UPDATE trials SET newest_attempt = ? WHERE study = ? AND number = ?", attempt,

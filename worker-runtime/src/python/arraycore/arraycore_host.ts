@@ -40,7 +40,7 @@ export function arraycoreHost({ exports, memory }: ArraycoreModule) {
     return extents.length;
   };
 
-  // Calls `use` with a copy of a text in array-core's memory.
+  // Copies a text into array-core's memory and calls `use` with the copy, which is freed afterwards.
   const withText = (text: string, use: (address: number, bytes: number) => number): number => {
     const bytes = new TextEncoder().encode(text);
     const at = exports.ac_allocate(bytes.length + 1);

@@ -1,5 +1,5 @@
-// Runs a Python file or module in a Pyodide with array-core, as `python FILE` and `python -m MODULE` do. It does the work of
-// `./run python` on every host. Runs on the python thread; the host provides the files and takes the output.
+// Runs a Python file or module in Pyodide with array-core, as `python FILE` and `python -m MODULE` do. `./run python`
+// uses it in Node and in Chromium. Runs on the python thread; Node or the page provides the files and takes the output.
 
 import { hasRelaxedSimd } from "../../base/simd.ts";
 import type { ToGpuThread } from "../../gpu/thread/gpu_messages.ts";
