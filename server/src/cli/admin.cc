@@ -153,13 +153,12 @@ class Conversation {
       : command_(command), asker_(asker), token_(std::move(token)) {}
 
   Result<std::string> get(const std::string& path) { return ask_for("GET", path, {}); }
-  // Returns the first page as it came if it is the whole list. Otherwise returns one list made of
-  // the rows of all pages.
-  Result<std::string> whole_list(const std::string& path, const std::string& key) {
+  // Returns one list made of the rows of all pages.
+  Result<Json> whole_list(const std::string& path, const std::string& key) {
     TRY(const auto first, get(path));
     TRY(auto all, protocol::parse_object(first));
-    if (!has_more(all, key)) return first;
-    bool more = true;
+    bool more = has_more(all, key);
+    if (!more) return all;
     while (more) {
       const std::int64_t after = all.value("cursor", std::int64_t{0});
       TRY(const auto text, get(path + "?after=" + std::to_string(after)));
@@ -170,7 +169,7 @@ class Conversation {
       all["cursor"] = page.value("cursor", after);
     }
     all["more"] = false;
-    return all.dump();
+    return all;
   }
 
   Result<std::string> post(const std::string& path, const std::string& body = "{}") {
@@ -202,10 +201,9 @@ class Conversation {
   // Returns the id of the row that has the name given in the command; empty if there is none.
   Result<std::string> find(const std::string& path, const std::string& list,
                            const std::string& name, const std::string& id) {
-    TRY(const auto listed, whole_list(path, list));
-    TRY(const auto json, protocol::parse_object(listed));
-    const auto rows = json.find(list);
-    if (rows != json.end() && rows->is_array()) {
+    TRY(const auto all, whole_list(path, list));
+    const auto rows = all.find(list);
+    if (rows != all.end() && rows->is_array()) {
       for (const Json& row : *rows) {
         if (row.value(name, "") == command_.name)
           return std::to_string(row.value(id, std::int64_t{0}));
@@ -371,12 +369,10 @@ Result<std::string> export_audit(const AdminCommand& command, Conversation& serv
 
 Result<std::string> answer_of(const AdminCommand& command, Conversation& server) {
   const std::string id = std::to_string(command.id);
-  if (command.verb == "list") {
-    std::string path(listings().at(command.group).path);
-    if (command.group != "audit")
-      return server.whole_list(path, std::string(listings().at(command.group).key));
-    path += "?after=" + std::to_string(command.after) + "&limit=" + std::to_string(command.limit);
-    return server.get(path);
+  if (command.verb == "list") {  // of the audit log, which may be too long to be read as a whole
+    const std::string path(listings().at(command.group).path);
+    return server.get(path + "?after=" + std::to_string(command.after) +
+                      "&limit=" + std::to_string(command.limit));
   }
   if (command.group == "token") return answer_token(command, server);
   if (command.group == "researcher") return answer_person(command, server);
@@ -406,6 +402,13 @@ Result<std::string> answer(const AdminCommand& command, const Asker& asker) {
   return answer_of(command, server);
 }
 
+Result<Json> whole_list(const AdminCommand& command, const Asker& asker) {
+  TRY(const auto token, token_of(command));
+  const Listing& listing = listings().at(command.group);
+  return Conversation(command, asker, token)
+      .whole_list(std::string(listing.path), std::string(listing.key));
+}
+
 // Writes the new token to the credentials file of the administrator.
 Status keep_new(const AdminCommand& command, const Json& answer) {
   const bool is_kept = command.verb == "rotate" || command.verb == "recover";
@@ -421,6 +424,11 @@ AdminResult run_admin(const AdminCommand& command, const Asker& asker) {
   const auto failed = [](const Error& error) {
     return AdminResult{1, {}, plain(error.message) + " (" + plain(error.code) + ")\n"};
   };
+  if (command.verb == "list" && command.group != "audit") {
+    const auto all = whole_list(command, asker);
+    if (!all) return failed(all.error());
+    return {0, command.json ? all->dump() + "\n" : table(listings().at(command.group), *all), {}};
+  }
   const auto text = answer(command, asker);
   if (!text) return failed(text.error());
   if (command.group == "audit" && command.verb == "export") return {0, *text, {}};

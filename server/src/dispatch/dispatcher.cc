@@ -64,13 +64,6 @@ WorkerView view_of(const State& state, SessionId id, const Session& session) {
 
 }  // namespace
 
-std::vector<WorkerView> Dispatcher::workers() const {
-  std::vector<WorkerView> out;
-  out.reserve(state_->sessions.size());
-  for (const auto& [id, session] : state_->sessions) out.push_back(view_of(*state_, id, session));
-  return out;
-}
-
 WorkerPage Dispatcher::workers(const WorkerQuery& query) const {
   WorkerPage page{.workers = {}, .cursor = query.after};
   std::size_t scanned = 0;

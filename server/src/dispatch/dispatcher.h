@@ -93,7 +93,6 @@ class Dispatcher {
   // Returns when the next Tick is due; nullopt if no Tick is due.
   std::optional<Instant> next_deadline() const;
 
-  std::vector<WorkerView> workers() const;
   WorkerPage workers(const WorkerQuery& query) const;
   Placement placement(const std::string& project, const protocol::StudySpec& spec) const;
   Counters counters() const;

@@ -356,13 +356,11 @@ void State::on_outcome(PendingReissue& what, const storage::Outcome& outcome) {
     study->awaits_approval |= what.awaits_approval;
     study->failures.clear();  // no trial of the study is failed any more
     if (outcome.spec) {
-      study->earlier_blobs.insert(study->spec.bundle.sha256);
-      for (const protocol::DataRef& data : study->spec.data)
-        study->earlier_blobs.insert(data.blob.sha256);
+      for (const protocol::BlobRef& blob : protocol::blobs_of(study->spec))
+        study->earlier_blobs.insert(blob.sha256);
       study->spec = *outcome.spec;
-      study->earlier_blobs.erase(study->spec.bundle.sha256);
-      for (const protocol::DataRef& data : study->spec.data)
-        study->earlier_blobs.erase(data.blob.sha256);
+      for (const protocol::BlobRef& blob : protocol::blobs_of(study->spec))
+        study->earlier_blobs.erase(blob.sha256);
       const bool was_stopped = study->stopped;
       apply_rules(*study);
       if (study->stopped && !was_stopped) stop_attempts(*study);

@@ -235,6 +235,12 @@ Error not_a_grid() {
   return {"not_a_grid", "The owner of the study asks for its trials: let it ask for more."};
 }
 
+std::vector<BlobRef> blobs_of(const StudySpec& spec) {
+  std::vector<BlobRef> blobs{spec.bundle};
+  for (const DataRef& data : spec.data) blobs.push_back(data.blob);
+  return blobs;
+}
+
 bool runs_code(const StudySpec& spec, const NewCode& code) {
   return spec.entry == code.entry && spec.bundle == code.bundle && spec.data == code.data;
 }

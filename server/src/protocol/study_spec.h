@@ -33,6 +33,10 @@ std::int64_t trial_count(const StudySpec& spec);
 // Returns the parameters of a trial as JSON text. REQUIRES: 0 <= number < trial_count(spec).
 std::string trial_params(const StudySpec& spec, std::int64_t number);
 
+// Returns what devices fetch for a trial: the bundle first, and then the data in their order. A
+// blob may be in it twice.
+std::vector<BlobRef> blobs_of(const StudySpec& spec);
+
 // Returns whether the spec runs this code already.
 bool runs_code(const StudySpec& spec, const NewCode& code);
 

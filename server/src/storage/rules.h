@@ -45,22 +45,16 @@ struct Stop {
   bool operator==(const Stop&) const = default;
 };
 
-// Returns the SHA-256 of a barred blob that the study names, or nullptr.
-inline const std::string* barred_blob(const Rules& rules, const protocol::StudySpec& spec) {
-  if (rules.blobs.contains(spec.bundle.sha256)) return &spec.bundle.sha256;
-  for (const protocol::DataRef& data : spec.data) {
-    if (rules.blobs.contains(data.blob.sha256)) return &data.blob.sha256;
-  }
-  return nullptr;
-}
-
 inline Stop stop_of(const Rules& rules, const std::string& owner, const std::string& project,
                     const protocol::StudySpec& spec) {
   if (rules.owners.contains(owner)) return {Stop::Code::owner_suspended, {}};
   if (const auto frozen = rules.projects.find(project); frozen != rules.projects.end())
     return {Stop::Code::project_frozen, frozen->second};
-  if (const std::string* barred = barred_blob(rules, spec))
-    return {Stop::Code::bundle_barred, rules.blobs.at(*barred)};
+  if (rules.blobs.empty()) return {};
+  for (const protocol::BlobRef& blob : protocol::blobs_of(spec)) {
+    if (const auto barred = rules.blobs.find(blob.sha256); barred != rules.blobs.end())
+      return {Stop::Code::bundle_barred, barred->second};
+  }
   return {};
 }
 

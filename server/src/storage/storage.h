@@ -164,9 +164,6 @@ class Storage {
   // id, that of an accepted attempt is preferred, and then the oldest.
   virtual Result<std::optional<ArtifactRow>> artifact(StudyId study, const std::string& id,
                                                       std::optional<TrialNumber> trial) = 0;
-  Result<std::optional<ArtifactRow>> artifact(StudyId study, const std::string& id) {
-    return artifact(study, id, std::nullopt);
-  }
   // Returns the SHA-256 of every blob that an attempt uploaded and that a row still names, sorted
   // and without duplicates.
   virtual Result<std::vector<std::string>> kept_blobs() = 0;

@@ -415,7 +415,7 @@ TEST(Device, AnErasureThatFailsServesTheSessionThatAskedAndNoLaterOne) {
 TEST(Workers, AreListedWithWhatTheyCompute) {
   Scenario s = leased();
   s.worker("b");
-  const std::vector<WorkerView> workers = s.dispatcher().workers();
+  const std::vector<WorkerView> workers = s.dispatcher().workers({}).workers;
   ASSERT_EQ(workers.size(), 2U);
   EXPECT_EQ(workers[0].device, "a");
   EXPECT_EQ(workers[0].attempt, AttemptId{1});

@@ -31,10 +31,10 @@ Error closed_project() {
 
 // ---- submitting
 
-std::vector<std::string> blobs_of(const protocol::StudySpec& spec) {
-  std::vector<std::string> blobs{spec.bundle.sha256};
-  for (const protocol::DataRef& data : spec.data) blobs.push_back(data.blob.sha256);
-  return blobs;
+std::vector<std::string> hashes_of(const protocol::StudySpec& spec) {
+  std::vector<std::string> hashes;
+  for (const protocol::BlobRef& blob : protocol::blobs_of(spec)) hashes.push_back(blob.sha256);
+  return hashes;
 }
 
 // Returns an error if a blob that the study names cannot be used. The error names the blob's field,
@@ -42,7 +42,7 @@ std::vector<std::string> blobs_of(const protocol::StudySpec& spec) {
 // somebody else has uploaded is unknown, like one that nobody has.
 Status check_blobs(const SiteContext& context, const protocol::StudySpec& spec,
                    const std::set<std::string>& owners, const std::string& above = {}) {
-  std::vector<std::string> unknown = blobs_of(spec);
+  std::vector<std::string> unknown = hashes_of(spec);
   for (const std::string& owner : owners) {
     TRY(unknown, context.storage.not_owned(owner, unknown));
   }
@@ -125,11 +125,9 @@ Status check_rules(const SiteContext& context, const std::string& owner, const s
   }
   std::int64_t bytes = 0;
   std::set<std::string> counted;
-  const auto count = [&](const protocol::BlobRef& blob) {
+  for (const protocol::BlobRef& blob : protocol::blobs_of(spec)) {
     if (counted.insert(blob.sha256).second) bytes += blob.bytes;
-  };
-  count(spec.bundle);
-  for (const protocol::DataRef& data : spec.data) count(data.blob);
+  }
   if (most.data_bytes > 0 && bytes > most.data_bytes) {
     return Error{"ceiling_exceeded",
                  "The code and the data of a study may have at most " +
@@ -149,7 +147,7 @@ Status submit(const SiteContext& context, const Request& request, const Reply& r
   if (webhook) TRY(check_webhook(context, *webhook));
   TRY(const auto project, project_of(context, request, std::exchange(spec.project, {})));
   // Holds the blobs until the study names them, even if another study is deleted meanwhile.
-  const std::shared_ptr<blobs::CollectedBlobs::Hold> hold = context.blobs.hold(blobs_of(spec));
+  const std::shared_ptr<blobs::CollectedBlobs::Hold> hold = context.blobs.hold(hashes_of(spec));
   TRY(check_blobs(context, spec, {request.principal.name}));
   TRY(check_rules(context, request.principal.name, project, spec));
   const bool awaits = needs_approval(context, request, request.principal.name, project);
@@ -231,7 +229,7 @@ Status reissue(const SiteContext& context, const Request& request, const Reply& 
     if (wanted.study.failed == 0) return protocol::no_failed_trial();
     auto spec = protocol::with_code(wanted.study.spec, *body.code, {});
     TRY(wanted.runtime_index, protocol::choose_runtime(spec, context.runtimes));
-    hold = context.blobs.hold(blobs_of(spec));
+    hold = context.blobs.hold(hashes_of(spec));
     TRY(check_blobs(context, spec, {request.principal.name, wanted.study.owner}, "code."));
     TRY(check_rules(context, wanted.study.owner, wanted.study.project, spec, "code."));
     wanted.awaits_approval =
@@ -371,10 +369,10 @@ Status spec(const SiteContext& context, const Request& request, const Reply& rep
 // Returns whether a version of the study's code, or its data, is this blob.
 Result<bool> names_blob(const SiteContext& context, const storage::StudyRow& row,
                         const std::string& sha256) {
-  if (std::ranges::count(blobs_of(row.spec), sha256) != 0) return true;
+  if (std::ranges::count(hashes_of(row.spec), sha256) != 0) return true;
   for (std::int64_t code = 1; code < row.code; ++code) {
     TRY(const auto earlier, context.storage.spec(row.id, code));
-    if (earlier && std::ranges::count(blobs_of(*earlier), sha256) != 0) return true;
+    if (earlier && std::ranges::count(hashes_of(*earlier), sha256) != 0) return true;
   }
   return false;
 }

@@ -56,7 +56,7 @@ TEST_P(StorageContract, R54_AnArtifactIsKeptAsItCame) {
   EXPECT_EQ(stored.applied, Applied::applied);
   EXPECT_EQ(stored.trial, key(1, 1));
   reopen();
-  const ArtifactRow row = storage().artifact(StudyId{1}, "f0").value().value();
+  const ArtifactRow row = storage().artifact(StudyId{1}, "f0", std::nullopt).value().value();
   EXPECT_EQ(row.trial, key(1, 1));
   EXPECT_EQ(row.attempt, AttemptId{3});
   EXPECT_EQ(row.name, "curve.png");
@@ -64,8 +64,8 @@ TEST_P(StorageContract, R54_AnArtifactIsKeptAsItCame) {
   EXPECT_EQ(row.store, "here");
   EXPECT_EQ(row.blob, (protocol::BlobRef{sha('c'), kBytes}));
   EXPECT_EQ(row.created_at, kNow + 5);
-  EXPECT_FALSE(storage().artifact(StudyId{1}, "f1").value().has_value());
-  EXPECT_FALSE(storage().artifact(StudyId{2}, "f0").value().has_value());
+  EXPECT_FALSE(storage().artifact(StudyId{1}, "f1", std::nullopt).value().has_value());
+  EXPECT_FALSE(storage().artifact(StudyId{2}, "f0", std::nullopt).value().has_value());
 }
 
 TEST_P(StorageContract, R54_TheyAreReadInTheOrderOfTheirArrivalByPages) {
@@ -73,7 +73,7 @@ TEST_P(StorageContract, R54_TheyAreReadInTheOrderOfTheirArrivalByPages) {
   apply({upload(3, "z", 'c'), upload(1, "y", 'd'), upload(2, "x", 'c'), upload(3, "w", 'e')});
   EXPECT_THAT(ids(storage()), ElementsAre("z", "y", "x", "w"));
   EXPECT_THAT(ids(storage(), {}, 0, 3), ElementsAre("z", "y", "x"));
-  const auto cursor = storage().artifact(StudyId{1}, "x").value()->arrived;
+  const auto cursor = storage().artifact(StudyId{1}, "x", std::nullopt).value()->arrived;
   EXPECT_THAT(ids(storage(), {}, cursor), ElementsAre("w"));
   EXPECT_THAT(ids(storage(), 1), ElementsAre("z", "w"));
   EXPECT_THAT(ids(storage(), 1, cursor), ElementsAre("w"));
@@ -85,7 +85,7 @@ TEST_P(StorageContract, R54_TheyAreReadInTheOrderOfTheirArrivalByPages) {
 TEST_P(StorageContract, R54_APlaceIsNotGivenAgain) {
   apply(begun_for_artifacts());
   apply({upload(1, "y", 'c'), upload(2, "x", 'd')});
-  const auto last = storage().artifact(StudyId{1}, "x").value()->arrived;
+  const auto last = storage().artifact(StudyId{1}, "x", std::nullopt).value()->arrived;
   apply_one(complete(1, {0.5}));  // removes x
   reopen();
   apply_one(upload(3, "w", 'e'));
@@ -243,8 +243,10 @@ TEST_P(StorageContract, R54_WhoGoesOnInheritsWhatCameBeforeTheCheckpoint) {
   EXPECT_EQ(used(storage()), 5 * kBytes);
   reopen();
   for (const char* id : {"before", "between", "own", "last"})
-    EXPECT_EQ(storage().artifact(StudyId{1}, id).value()->attempt, AttemptId{4}) << id;
-  EXPECT_EQ(storage().artifact(StudyId{1}, "another trial's").value()->attempt, AttemptId{2});
+    EXPECT_EQ(storage().artifact(StudyId{1}, id, std::nullopt).value()->attempt, AttemptId{4})
+        << id;
+  EXPECT_EQ(storage().artifact(StudyId{1}, "another trial's", std::nullopt).value()->attempt,
+            AttemptId{2});
 }
 
 TEST_P(StorageContract, R54_WhatWasInheritedStaysWhenTheFirstDeviceComesBack) {

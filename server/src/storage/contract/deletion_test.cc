@@ -78,7 +78,7 @@ TEST_P(StorageContract, R55_ADeletedStudyIsGoneForEveryReader) {
     EXPECT_FALSE(storage().attempt(AttemptId{2}).value().has_value());
     EXPECT_FALSE(storage().attempt(AttemptId{4}).value().has_value());
     EXPECT_THAT(storage().artifacts(StudyId{1}, {}, 0, 100).value(), IsEmpty());
-    EXPECT_FALSE(storage().artifact(StudyId{1}, "a").value().has_value());
+    EXPECT_FALSE(storage().artifact(StudyId{1}, "a", std::nullopt).value().has_value());
     EXPECT_EQ(storage().usage("ada").value(), Usage{});
     EXPECT_FALSE(storage().project_references("default", sha('a')).value());
     EXPECT_THAT(storage().load().value().studies, IsEmpty());

@@ -222,8 +222,8 @@ std::optional<Excess> Writer::excess_of_study(const CreateStudy& create, std::in
   Usage asked{1, create.total, 0};
   if (create.quota.bytes > 0) {
     std::set<std::string> seen;
-    const auto count = [&](const protocol::BlobRef& blob) {
-      if (!seen.insert(blob.sha256).second) return;
+    for (const protocol::BlobRef& blob : protocol::blobs_of(create.spec)) {
+      if (!seen.insert(blob.sha256).second) continue;
       Query known = db_->query("SELECT 1 FROM owner_blobs WHERE owner = ? AND sha256 = ?",
                                create.owner, blob.sha256);
       if (!known.next()) asked.bytes += blob.bytes;

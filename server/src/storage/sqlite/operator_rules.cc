@@ -121,12 +121,12 @@ Rules rules(Db& db) {
 std::vector<std::string> earlier_blobs(Db& db, const StudyRow& study) {
   std::vector<std::string> earlier;
   if (study.code == 1) return earlier;
+  const auto now_named = protocol::blobs_of(study.spec);
   Query rows = db.query("SELECT sha256 FROM study_blobs WHERE study = ? ORDER BY sha256", study.id);
   while (rows.next()) {
     std::string blob(rows.text(0));
-    const bool is_data = std::ranges::any_of(
-        study.spec.data, [&](const protocol::DataRef& one) { return one.blob.sha256 == blob; });
-    if (blob != study.spec.bundle.sha256 && !is_data) earlier.push_back(std::move(blob));
+    if (std::ranges::find(now_named, blob, &protocol::BlobRef::sha256) == now_named.end())
+      earlier.push_back(std::move(blob));
   }
   return earlier;
 }

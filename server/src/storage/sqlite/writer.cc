@@ -132,7 +132,7 @@ void Writer::add_study(const CreateStudy& create, const std::string& spec) {
 void Writer::add_blobs(StudyId study, const std::string& owner, const std::string& project,
                        const protocol::StudySpec& spec) {
   constexpr Sql kAddBlob = "INSERT OR IGNORE INTO project_blobs (project, sha256) VALUES (?, ?)";
-  const auto add = [&](const protocol::BlobRef& blob) {
+  for (const protocol::BlobRef& blob : protocol::blobs_of(spec)) {
     db_->run(kAddBlob, project, blob.sha256);
     db_->run("INSERT OR IGNORE INTO study_blobs (study, sha256) VALUES (?, ?)", study, blob.sha256);
     add_blob(owner, blob.sha256, blob.bytes);
