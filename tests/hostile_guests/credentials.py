@@ -87,6 +87,25 @@ def revoked_join_link(ground: Ground) -> Iterator[str]:
     yield ground.http("POST", "/api/project", {"code": made["code"]}, at="compute").code
 
 
+def join_and_erase_in_a_loop(ground: Ground) -> Iterator[str]:
+    """Join, take a trial and erase the device, again and again, and go on with its secret."""
+    ground.study()
+    for _ in range(_MANY):
+        body = {"code": ground.attacker.link, "class": "node", "engine": "guest 1"}
+        joined = ground.http("POST", "/api/join", body, at="compute")
+        yield joined.code
+        if joined.code != "ok":
+            break
+        who = joined.body
+        own = f"Device {who['device']}:{who['secret']}"
+        with Wire(ground, who=who) as wire:
+            wire.lease()
+            assert ground.http("POST", "/api/device/erase", at="compute", token=own).code == "ok"
+            while wire.code() != "closed":
+                pass  # the trial is revoked before
+        yield ground.http("POST", "/api/device/erase", at="compute", token=own).code
+
+
 def own_token_after_suspension(ground: Ground) -> Iterator[str]:
     """Go on after an administrator has suspended this researcher."""
     path = f"/api/researchers/{ground.attacker.person}"

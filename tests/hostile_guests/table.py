@@ -85,6 +85,8 @@ ATTEMPTS = (
     Attempt(credentials.register_from_another_page, "cross_origin not_json", short=True),
     Attempt(credentials.metrics_through_a_name, "unauthorized"),
     Attempt(credentials.revoked_join_link, "bad_enrolment_code"),
+    Attempt(credentials.join_and_erase_in_a_loop, "ok unauthorized rate_limited", short=True,
+            options=("--joins-burst", "12", "--joins-per-s", "0.001")),
     Attempt(credentials.own_token_after_suspension, "suspended"),
     Attempt(frames.not_json, "malformed", short=True),
     Attempt(frames.too_large, "frame_too_large closed"),

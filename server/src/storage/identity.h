@@ -177,6 +177,7 @@ struct RevokeDevice {
 // Removes the row of a device that exists (else `conflict`). Its attempts become those of
 // kErasedDevice and lose their class, engine and adapter. Its live attempts become revoked, because
 // a server that stops right after this transaction would otherwise wait until each lease ends.
+// Costs the same for any number of attempts.
 struct EraseDevice {
   std::string device;
 };

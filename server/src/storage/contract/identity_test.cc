@@ -245,6 +245,43 @@ TEST_P(StorageContract, AnErasureRevokesWhatTheDeviceRunsAlsoWhereTheServerStops
   EXPECT_EQ(applied(end(1, AttemptState::revoked)), Applied::repeated);
 }
 
+// A device that says something else about itself each time leaves a bounded number of rows.
+TEST_P(StorageContract, ADeviceThatChangesWithoutEndIsKeptUnderItsNameAlone) {
+  apply({create_device("d1"), create_study(1)});
+  for (std::int64_t i = 1; i <= 20; ++i) {
+    StartAttempt begun = start(i, key(1, i - 1), "d1");
+    begun.engine = "engine " + std::to_string(i);
+    apply({begun, complete(i, {0.5}, "d1")});
+  }
+  EXPECT_EQ(storage().attempt(AttemptId{1}).value()->engine, "engine 1");
+  EXPECT_EQ(storage().attempt(AttemptId{16}).value()->engine, "engine 16");
+  for (const std::int64_t later : {17, 20}) {
+    EXPECT_EQ(storage().attempt(AttemptId{later}).value()->engine, "");
+    EXPECT_EQ(storage().attempt(AttemptId{later}).value()->device, "d1");
+  }
+  StartAttempt known = start(21, key(1, 20), "d1");
+  known.engine = "engine 3";
+  apply({known});
+  EXPECT_EQ(storage().attempt(AttemptId{21}).value()->engine, "engine 3");
+  EXPECT_EQ(applied(EraseDevice{"d1"}), Applied::applied);
+  reopen();
+  for (const std::int64_t attempt : {1, 16, 17, 21}) {
+    EXPECT_EQ(storage().attempt(AttemptId{attempt}).value()->device, kErasedDevice);
+    EXPECT_EQ(storage().attempt(AttemptId{attempt}).value()->engine, "");
+  }
+  EXPECT_EQ(storage().attempt(AttemptId{21}).value()->state, AttemptState::revoked);
+}
+
+// What an erased device left is not taken for that of one that joins later.
+TEST_P(StorageContract, AnErasedDevicesAttemptsStayNobodys) {
+  apply({create_device("d1"), create_study(1), start(1, key(1, 0), "d1"), EraseDevice{"d1"}});
+  reopen();
+  apply({create_device("d2"), start(2, key(1, 1), "d2")});
+  EXPECT_EQ(storage().attempt(AttemptId{1}).value()->device, kErasedDevice);
+  EXPECT_EQ(storage().attempt(AttemptId{2}).value()->device, "d2");
+  EXPECT_EQ(applied(complete(1, {0.5}, "d2")), Applied::conflict);
+}
+
 TEST_P(StorageContract, QuotaCountsRunningStudiesAndTheirTrials) {
   const Quota two{2, 0, 0};
   EXPECT_EQ(applied(limited(1, two)), Applied::applied);

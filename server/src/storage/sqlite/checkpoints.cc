@@ -12,7 +12,8 @@ namespace hyperflock::storage::sqlite {
 Outcome Writer::judge_upload(AttemptId attempt, const std::string& device) {
   Outcome outcome;
   Query row = db_->query(
-      "SELECT a.study, a.number, a.device, a.state, t.state FROM attempts AS a"
+      "SELECT a.study, a.number, d.device, a.state, t.state FROM attempts AS a"
+      " JOIN device_versions AS d ON d.id = a.device_version"
       " JOIN trials AS t ON t.study = a.study AND t.number = a.number WHERE a.id = ?",
       attempt);
   if (!row.next() || row.text(2) != device) {

@@ -3,12 +3,17 @@
 #include <algorithm>
 #include <set>
 
+#include "storage/sqlite/db/rows.h"
 #include "storage/sqlite/readers.h"
 #include "storage/sqlite/writer.h"
 #include "storage/study_ledger.h"
 
 namespace hyperflock::storage::sqlite {
 namespace {
+
+// The most versions of a device (class, engine, adapter) that are kept. So its erasure is short,
+// whatever it has claimed to be. Further attempts have the device's name only.
+constexpr std::int64_t kMostDeviceVersions = 16;
 
 Outcome outcome(Applied applied, std::int64_t id = 0) {
   Outcome result;
@@ -141,18 +146,49 @@ Outcome Writer::apply_one(const RevokeDevice& revoke) {
   return outcome(changed > 0 ? Applied::applied : Applied::repeated);
 }
 
-// Reads the rows of all attempts. An index would slow down each lease, and erasure is rare.
+// The number of attempts does not matter: they name the device by rows that are removed here.
 Outcome Writer::apply_one(const EraseDevice& erase) {
   if (db_->run("DELETE FROM devices WHERE id = ?", erase.device) == 0)
     return outcome(Applied::conflict);
   db_->run("DELETE FROM device_use WHERE device = ?", erase.device);
-  db_->run("UPDATE attempts SET state = ?, finished_at = ? WHERE device = ? AND state = ?",
-           AttemptState::revoked, now_, erase.device, AttemptState::live);
-  db_->run(
-      "UPDATE attempts SET device = ?, device_class = '', engine = '', adapter = '' WHERE device = "
-      "?",
-      std::string_view(kErasedDevice), erase.device);
+  db_->run(kRevokeAttempts, AttemptState::revoked, now_, erase.device);
+  db_->run("DELETE FROM device_versions WHERE device = ?", erase.device);
   return outcome(Applied::applied);
+}
+
+std::int64_t Writer::device_version(const StartAttempt& start) {
+  if (const auto known =
+          find_version(start.device, start.device_class, start.engine, start.adapter))
+    return *known;
+  std::int64_t versions = 0;
+  {
+    Query row = db_->query("SELECT count(*) FROM device_versions WHERE device = ?", start.device);
+    row.next();
+    versions = row.integer(0);
+  }
+  if (versions < kMostDeviceVersions)
+    return add_version(start.device, start.device_class, start.engine, start.adapter);
+  const auto plain = find_version(start.device, {}, {}, {});
+  return plain ? *plain : add_version(start.device, {}, {}, {});
+}
+
+std::optional<std::int64_t> Writer::find_version(std::string_view device,
+                                                 std::string_view device_class,
+                                                 std::string_view engine,
+                                                 std::string_view adapter) {
+  Query row = db_->query(
+      "SELECT id FROM device_versions WHERE device = ? AND device_class = ? AND engine = ?"
+      " AND adapter = ?",
+      device, device_class, engine, adapter);
+  return row.next() ? std::optional(row.integer(0)) : std::nullopt;
+}
+
+std::int64_t Writer::add_version(std::string_view device, std::string_view device_class,
+                                 std::string_view engine, std::string_view adapter) {
+  db_->run(
+      "INSERT INTO device_versions (device, device_class, engine, adapter) VALUES (?, ?, ?, ?)",
+      device, device_class, engine, adapter);
+  return db_->last_id();
 }
 
 Outcome Writer::apply_one(const OwnBlob& own) {
@@ -227,9 +263,7 @@ std::optional<Excess> Writer::excess_of_study(const CreateStudy& create, std::in
       Query known = db_->query("SELECT 1 FROM owner_blobs WHERE owner = ? AND sha256 = ?",
                                create.owner, blob.sha256);
       if (!known.next()) asked.bytes += blob.bytes;
-    };
-    count(create.spec.bundle);
-    for (const protocol::DataRef& data : create.spec.data) count(data.blob);
+    }
   }
   write_changed_studies();  // including studies that ended in this batch
   if (const auto excess = excess_of(create.quota, used_by(create.owner), asked)) return excess;
@@ -343,11 +377,13 @@ void Writer::charge_device(StudyId study, AttemptId uploader, std::int64_t bytes
   if (bytes == 0) return;
   db_->run(
       "INSERT INTO device_use (device, study, bytes) SELECT device, ?2, ?3 FROM attempts"
-      " WHERE id = ?1 AND device <> ?4 ON CONFLICT DO UPDATE SET bytes = bytes + excluded.bytes",
-      uploader, study, bytes, std::string_view(kErasedDevice));
+      " JOIN device_versions ON device_versions.id = device_version WHERE attempts.id = ?1"
+      " ON CONFLICT DO UPDATE SET bytes = bytes + excluded.bytes",
+      uploader, study, bytes);
   if (bytes > 0) return;
   db_->run(
-      "DELETE FROM device_use WHERE device = (SELECT device FROM attempts WHERE id = ?)"
+      "DELETE FROM device_use WHERE device = (SELECT device FROM attempts"
+      " JOIN device_versions ON device_versions.id = device_version WHERE attempts.id = ?)"
       " AND study = ? AND bytes <= 0",
       uploader, study);
 }

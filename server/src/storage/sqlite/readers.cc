@@ -540,6 +540,7 @@ Outcome judge_bytes(Db& db, AttemptId attempt, UploadKind kind, std::int64_t byt
   {
     Query row = db.query(
         "SELECT device, owner, study, number FROM attempts JOIN studies ON studies.id = study"
+        " LEFT JOIN device_versions ON device_versions.id = device_version"
         " WHERE attempts.id = ?",
         attempt);
     if (!row.next()) {

@@ -25,17 +25,30 @@ std::int64_t wall_now() {
       .count();
 }
 
+// Attempts with consecutive numbers run on different devices.
+constexpr std::int64_t kDevices = 1'000;
+
+std::string device_of(std::int64_t attempt) {
+  return "d3f1a9c07b52" + std::to_string(1'000 + attempt * 619 % kDevices);
+}
+
+StartAttempt started(std::int64_t attempt) {
+  StartAttempt begun = start(attempt, key(1, attempt - 1), device_of(attempt));
+  begun.engine = "chromium 131.0";
+  begun.adapter = "qualcomm adreno-7xx";
+  begun.params = R"({"channels_1": 16, "channels_2": 64, "channels_3": 256})";
+  return begun;
+}
+
 // Returns a group of realistic cycles: three parameters, one value and three points each.
 std::vector<Transition> group_of(std::int64_t first_attempt, std::int64_t size) {
   std::vector<Transition> batch;
   batch.reserve(static_cast<std::size_t>(size) * 2);
   for (std::int64_t i = first_attempt; i < first_attempt + size; ++i) {
-    StoreResult result = complete(i, {1.0 / static_cast<double>(i)}, "d3f1a9c07b52e846");
+    StoreResult result = complete(i, {1.0 / static_cast<double>(i)}, device_of(i));
     result.result.points = {{10, 0.5}, {20, 0.25}, {30, 0.125}};
     batch.emplace_back(std::move(result));
-    StartAttempt next = start(i + size, key(1, i + size - 1), "d3f1a9c07b52e846");
-    next.params = R"({"channels_1": 16, "channels_2": 64, "channels_3": 256})";
-    batch.emplace_back(std::move(next));
+    batch.emplace_back(started(i + size));
   }
   return batch;
 }
@@ -52,9 +65,7 @@ void sqlite_cycles(benchmark::State& state) {
   CreateStudy study = create_study(1);
   study.total = kMaxWireInteger;
   std::vector<Transition> first = {study};
-  for (std::int64_t i = 1; i <= size; ++i) {
-    first.emplace_back(start(i, key(1, i - 1), "d3f1a9c07b52e846"));
-  }
+  for (std::int64_t i = 1; i <= size; ++i) first.push_back(started(i));
   if (!storage->apply(first).has_value()) state.SkipWithError("the first batch failed");
 
   std::vector<double> group_ms;
@@ -156,6 +167,47 @@ void sqlite_deletion(benchmark::State& state) {
   state.counters["max_ms"] = pieces.back();
 }
 
+// Erases devices, in a database with this many attempts of 1,000 devices: those that joined and did
+// nothing, and those that have their share of the attempts.
+void sqlite_erasure(benchmark::State& state) {
+  constexpr std::int64_t kGroup = 1'000;
+  constexpr std::int64_t kErased = 20;
+  if (const char* folder = std::getenv("HYPERFLOCK_BENCH_DIR"); folder != nullptr)
+    ::setenv("TMPDIR", folder, 1);
+  const auto joined = [](const std::string& name) {
+    return CreateDevice{Device{name, "default", sha('d'), "phone", "chromium 131.0"}, ""};
+  };
+  const ScratchFolder folder;
+  const auto storage = SqliteStorage::open(folder.file("db"), wall_now, {}).value();
+  CreateStudy study = create_study(1);
+  study.total = kMaxWireInteger;
+  std::vector<Transition> batch = {study};
+  for (std::int64_t i = 1; i <= kDevices; ++i) batch.push_back(joined(device_of(i)));
+  for (std::int64_t i = 1; i <= kGroup; ++i) batch.push_back(started(i));
+  bool ok = storage->apply(batch).has_value();
+  for (std::int64_t i = 1; i < state.range(0); i += kGroup)
+    ok = ok && storage->apply(group_of(i, kGroup)).has_value();
+  std::vector<double> idle;
+  std::vector<double> busy;
+  for (auto _ : state) {
+    for (std::int64_t i = 1; i <= kErased; ++i) {
+      ok = ok && storage->apply(std::vector<Transition>{joined("idle")}).has_value();
+      for (const std::string& device : {std::string("idle"), device_of(i)}) {
+        const auto begun = Clock::now();
+        ok = ok && storage->apply(std::vector<Transition>{EraseDevice{device}}).has_value();
+        (device == "idle" ? idle : busy).push_back(ms_since(begun));
+      }
+    }
+  }
+  if (!ok) state.SkipWithError("a transition failed");
+  std::sort(idle.begin(), idle.end());
+  std::sort(busy.begin(), busy.end());
+  state.counters["idle_p50_ms"] = idle[idle.size() / 2];
+  state.counters["idle_max_ms"] = idle.back();
+  state.counters["busy_p50_ms"] = busy[busy.size() / 2];
+  state.counters["busy_max_ms"] = busy.back();
+}
+
 // The arguments are {cycles in a group, pages of the log before a checkpoint (0: the default)}.
 BENCHMARK(sqlite_cycles)
     ->ArgNames({"group", "pages"})
@@ -174,6 +226,14 @@ BENCHMARK(sqlite_cycles)
 BENCHMARK(sqlite_deletion)
     ->ArgNames({"trials", "files", "rows"})
     ->ArgsProduct({{100'000}, {0, 2}, {1'000, 4'000, 16'000}})
+    ->UseRealTime()
+    ->Unit(benchmark::kMillisecond)
+    ->Iterations(1);
+
+BENCHMARK(sqlite_erasure)
+    ->ArgName("attempts")
+    ->Arg(100'000)
+    ->Arg(1'000'000)
     ->UseRealTime()
     ->Unit(benchmark::kMillisecond)
     ->Iterations(1);

@@ -52,8 +52,24 @@ class SqliteFile : public testing::Test {
     return {complete(i, {0.5}), start(i + 1, key(1, i))};
   }
 
+  // Gives the file the schema before version 21.
+  static void undo_device_versions(sqlite::Db& db) {
+    db.exec("DROP INDEX live_attempts");
+    for (const char* column : {"device", "device_class", "engine", "adapter"}) {
+      const std::string name = column;
+      db.exec("ALTER TABLE attempts ADD COLUMN " + name + " TEXT NOT NULL DEFAULT ''");
+      db.exec("UPDATE attempts SET " + name + " = coalesce((SELECT device_versions." + name +
+              " FROM device_versions WHERE device_versions.id = device_version), '')");
+    }
+    db.exec("UPDATE attempts SET device = 'erased' WHERE device = ''");
+    db.exec("ALTER TABLE attempts DROP COLUMN device_version");
+    db.exec("DROP TABLE device_versions");
+    db.exec("PRAGMA user_version = 20");
+  }
+
   // Gives the file the schema before version 20.
   static void undo_budgets(sqlite::Db& db) {
+    undo_device_versions(db);
     db.exec("DROP INDEX artifacts_by_id");
     db.exec("ALTER TABLE artifacts DROP COLUMN uploader");
     db.exec("CREATE UNIQUE INDEX artifacts_by_id ON artifacts (study, id)");
@@ -242,6 +258,54 @@ std::vector<std::string> plan_of(const std::string& path, const std::string& sql
   sqlite3_finalize(plan);
   sqlite3_close(db);
   return lines;
+}
+
+// An older file has the devices in the rows of attempts.
+TEST_F(SqliteFile, AttemptsOfAnOlderFileKeepTheirDevices) {
+  StartAttempt one = start(1, key(1, 0), "phone");
+  one.device_class = "phone";
+  one.engine = "chromium 131";
+  one.adapter = "qualcomm adreno-7xx";
+  StartAttempt two = start(2, key(1, 1), "laptop");
+  two.engine = "firefox 140";
+  const auto create = [](const std::string& name) {
+    return CreateDevice{Device{name, "default", sha('d'), "phone", "chromium 131"}, ""};
+  };
+  {
+    const auto storage = open().value();
+    apply(*storage, {create_study(1), create("phone"), create("laptop"), create("tablet"), one, two,
+                     start(3, key(1, 2), "tablet"), complete(1, {0.5}, "phone")});
+    apply(*storage, {EraseDevice{"tablet"}});
+  }
+  {
+    sqlite::Db db(path_, sqlite::Db::Mode::read_write);
+    undo_device_versions(db);
+  }
+  const auto storage = open().value();
+  const AttemptRow kept = storage->attempt(AttemptId{1}).value().value();
+  EXPECT_EQ(kept.device, "phone");
+  EXPECT_EQ(kept.device_class, "phone");
+  EXPECT_EQ(kept.engine, "chromium 131");
+  EXPECT_EQ(kept.adapter, "qualcomm adreno-7xx");
+  EXPECT_EQ(kept.state, AttemptState::accepted);
+  EXPECT_EQ(kept.started_at, kNow);
+  EXPECT_THAT(kept.values, testing::ElementsAre(0.5));
+  EXPECT_EQ(storage->attempt(AttemptId{2}).value()->device, "laptop");
+  EXPECT_EQ(storage->attempt(AttemptId{2}).value()->engine, "firefox 140");
+  EXPECT_EQ(storage->attempt(AttemptId{3}).value()->device, kErasedDevice);
+  apply(*storage, {EraseDevice{"laptop"}, start(4, key(1, 3), "phone")});
+  EXPECT_EQ(storage->attempt(AttemptId{2}).value()->device, kErasedDevice);
+  EXPECT_EQ(storage->attempt(AttemptId{2}).value()->state, AttemptState::revoked);
+  EXPECT_EQ(storage->attempt(AttemptId{4}).value()->device, "phone");
+}
+
+// An erasure costs as much as the device runs: no statement walks through all attempts.
+TEST_F(SqliteFile, WhatADeviceRunsIsFoundByAnIndex) {
+  ASSERT_TRUE(open().has_value());
+  const auto plan = plan_of(path_, sqlite::kRevokeAttempts.text());
+  ASSERT_FALSE(plan.empty());
+  EXPECT_THAT(plan, testing::Contains(HasSubstr("live_attempts (device_version=?)")));
+  EXPECT_THAT(plan, testing::Each(testing::Not(testing::StartsWith("SCAN"))));
 }
 
 // A page costs as much as its rows: no query walks through a whole table or sorts it.

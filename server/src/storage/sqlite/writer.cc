@@ -136,9 +136,7 @@ void Writer::add_blobs(StudyId study, const std::string& owner, const std::strin
     db_->run(kAddBlob, project, blob.sha256);
     db_->run("INSERT OR IGNORE INTO study_blobs (study, sha256) VALUES (?, ?)", study, blob.sha256);
     add_blob(owner, blob.sha256, blob.bytes);
-  };
-  add(spec.bundle);
-  for (const protocol::DataRef& data : spec.data) add(data.blob);
+  }
 }
 
 Outcome Writer::apply_one(const StartAttempt& start) {
@@ -163,14 +161,13 @@ Outcome Writer::apply_one(const StartAttempt& start) {
   const CheckpointColumns from(resumes ? &*start.from : nullptr);
   const int inserted = db_->run(
       "INSERT OR IGNORE INTO attempts (id, study, number, previous, kind, state, result_seq,"
-      " load_ms, run_ms, started_at, finished_at, device, device_class, engine, backend,"
-      " result_values, resumed_attempt, resumed_format, resumed_sha256, resumed_bytes,"
-      " resumed_step, resumed_logged, adapter, resumed_artifacts, code)"
-      " VALUES (?, ?, ?, ?, ?, ?, 0, 0, 0, ?, 0, ?, ?, ?, '', x'', ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      " load_ms, run_ms, started_at, finished_at, device_version, backend, result_values,"
+      " resumed_attempt, resumed_format, resumed_sha256, resumed_bytes, resumed_step,"
+      " resumed_logged, resumed_artifacts, code)"
+      " VALUES (?, ?, ?, ?, ?, ?, 0, 0, 0, ?, 0, ?, '', x'', ?, ?, ?, ?, ?, ?, ?, ?)",
       start.attempt, start.trial.study, start.trial.number, before, start.kind, AttemptState::live,
-      now_, start.device, start.device_class, start.engine, from.attempt, from.format, from.sha256,
-      from.bytes, from.step, from.logged, start.adapter, resumes ? artifacts_before(start) : 0,
-      study->row.code);
+      now_, device_version(start), from.attempt, from.format, from.sha256, from.bytes, from.step,
+      from.logged, resumes ? artifacts_before(start) : 0, study->row.code);
   if (inserted == 0) return outcome(Applied::conflict, start.trial);
   if (previous) {
     db_->run(
@@ -201,10 +198,10 @@ Outcome Writer::apply_one(const StoreResult& store) {
   bool waits = false;  // for constraints of its owner
   {
     Query attempt = db_->query(
-        "SELECT a.study, a.number, a.device, a.verdict, t.state, a.state, a.failure_cause,"
+        "SELECT a.study, a.number, d.device, a.verdict, t.state, a.state, a.failure_cause,"
         " a.resumed_attempt, t.constrained"
-        " FROM attempts AS a JOIN trials AS t ON t.study = a.study AND t.number = a.number WHERE "
-        "a.id = ?",
+        " FROM attempts AS a JOIN device_versions AS d ON d.id = a.device_version"
+        " JOIN trials AS t ON t.study = a.study AND t.number = a.number WHERE a.id = ?",
         result.attempt);
     if (!attempt.next() || attempt.text(2) != store.device) return outcome(Applied::conflict);
     trial = {StudyId{attempt.integer(0)}, TrialNumber{attempt.integer(1)}};
@@ -300,8 +297,10 @@ Outcome Writer::apply_one(const EndAttempt& end) {
 Outcome Writer::apply_one(const AppendPoints& append) {
   TrialKey trial;
   {
-    Query attempt =
-        db_->query("SELECT study, number, device FROM attempts WHERE id = ?", append.attempt);
+    Query attempt = db_->query(
+        "SELECT study, number, device FROM attempts"
+        " JOIN device_versions ON device_versions.id = device_version WHERE attempts.id = ?",
+        append.attempt);
     if (!attempt.next() || attempt.text(2) != append.device) return outcome(Applied::conflict);
     trial = {StudyId{attempt.integer(0)}, TrialNumber{attempt.integer(1)}};
   }

@@ -169,6 +169,12 @@ class Writer {
   Outcome apply_one(const CreateDevice& create);
   Outcome apply_one(const RevokeDevice& revoke);
   Outcome apply_one(const EraseDevice& erase);
+  // Returns the number that stands in attempts for what the device is now.
+  std::int64_t device_version(const StartAttempt& start);
+  std::optional<std::int64_t> find_version(std::string_view device, std::string_view device_class,
+                                           std::string_view engine, std::string_view adapter);
+  std::int64_t add_version(std::string_view device, std::string_view device_class,
+                           std::string_view engine, std::string_view adapter);
   Outcome apply_one(const OwnBlob& own);
   Outcome apply_one(const NoteAudit& note);
   Outcome apply_one(const TrimAudit& trim);

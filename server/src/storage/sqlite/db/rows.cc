@@ -177,7 +177,7 @@ StoredAttempt read_attempt(const Query& row) {
   attempt.metrics = {row.integer(7), row.integer(8)};
   attempt.started_at = row.integer(9);
   attempt.finished_at = row.integer(10);
-  attempt.device = owned(row, 11);
+  attempt.device = row.null(11) ? kErasedDevice : owned(row, 11);
   attempt.device_class = owned(row, 12);
   attempt.engine = owned(row, 13);
   attempt.backend = owned(row, 14);

@@ -118,12 +118,16 @@ inline constexpr Sql kSelectBestTrials = HYPERFLOCK_TRIAL_COLUMNS
     " UNION ALL SELECT best_trial FROM study_progress WHERE study = ?1 AND best_trial >= ?2)"
     " ORDER BY number LIMIT ?3";
 inline constexpr Sql kSelectAttempt =
-    "SELECT id, study, number, previous, kind, state, result_seq, load_ms, run_ms, started_at,"
-    " finished_at, device, device_class, engine, backend, result_values, failure_cause,"
+    "SELECT attempts.id, study, number, previous, kind, state, result_seq, load_ms, run_ms,"
+    " started_at, finished_at, device, device_class, engine, backend, result_values, failure_cause,"
     " failure_code, failure_message, failure_traceback, resumed_attempt, resumed_format,"
     " resumed_sha256, resumed_bytes, resumed_step, resumed_logged, adapter, attrs, software, code"
-    " FROM attempts"
-    " WHERE id = ?1";
+    " FROM attempts LEFT JOIN device_versions ON device_versions.id = device_version"
+    " WHERE attempts.id = ?1";
+// Revokes (?1, at ?2) what the device ?3 runs. The condition is that of the index `live_attempts`.
+inline constexpr Sql kRevokeAttempts =
+    "UPDATE attempts INDEXED BY live_attempts SET state = ?1, finished_at = ?2 WHERE state = 0"
+    " AND device_version IN (SELECT id FROM device_versions WHERE device = ?3)";
 inline constexpr Sql kSelectSuggestions =
     "SELECT name, distribution, value FROM suggestions WHERE study = ?1 AND number = ?2"
     " ORDER BY position";
