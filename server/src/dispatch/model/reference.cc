@@ -75,6 +75,13 @@ Said Reference::drain() {
   return done();
 }
 
+Said Reference::room(bool has_room) {
+  begin();
+  disk_has_room_ = has_room;
+  finish_event();
+  return done();
+}
+
 // ---- studies
 
 Said Reference::submit(const StudyOptions& options) {
@@ -318,7 +325,7 @@ std::vector<Reference::Started> Reference::pump(const std::string& project) {
   std::erase_if(awaiting_, [&](const std::string& worker) {
     return !connected(worker) || sessions_.at(worker).project == project;
   });
-  if (draining_) return out;
+  if (leases_nothing()) return out;
   for (const std::string& worker : std::vector<std::string>(idle_)) {
     const Session& session = sessions_.at(worker);
     if (session.project != project) continue;
@@ -418,7 +425,7 @@ std::vector<Reference::Started> Reference::seek(const std::string& worker) {
   }
   std::vector<Started> out = pump(sessions_.at(worker).project);
   const bool waits = std::find(idle_.begin(), idle_.end(), worker) != idle_.end();
-  const bool held = waits && !draining_ && awaiting_.contains(worker);
+  const bool held = waits && !leases_nothing() && awaiting_.contains(worker);
   // A worker that has waited for an owner for settings_.hold_ms gets work of another study (R45).
   if (held && now_ - idle_since_.at(worker) >= settings_.hold_ms) {
     if (const auto other = choose(worker, false)) {
@@ -426,7 +433,7 @@ std::vector<Reference::Started> Reference::seek(const std::string& worker) {
       return out;
     }
   }
-  const bool may_duplicate = waits && !draining_ && !awaiting_.contains(worker);
+  const bool may_duplicate = waits && !leases_nothing() && !awaiting_.contains(worker);
   if (const auto slow = may_duplicate ? slow_trial(worker) : std::nullopt) {
     studies_.at(slow->first).trials.at(slow->second).speculated = true;
     out.push_back(start(slow->first, slow->second, worker, true));
@@ -442,7 +449,10 @@ void Reference::ask(const std::string& worker) {
     return one.second.options.project == project && (has_work(one.second) || wants(one.second));
   });
   const bool none_fits = work && !awaiting_.contains(worker);
-  say(worker, draining_ ? "wait draining" : none_fits ? "wait no_matching_work" : "wait no_work");
+  say(worker, draining_         ? "wait draining"
+              : !disk_has_room_ ? "wait read_only"
+              : none_fits       ? "wait no_matching_work"
+                                : "wait no_work");
 }
 
 void Reference::deliver(const std::vector<Started>& started, const std::string& worker,
@@ -495,6 +505,7 @@ Said Reference::restart() {
   revoked_.clear();
   next_question_ = 1;
   draining_ = false;
+  disk_has_room_ = true;
   next_study_ =
       studies_.empty() ? least_study_ : std::max(least_study_, studies_.rbegin()->first + 1);
   next_attempt_ =

@@ -154,6 +154,7 @@ class Reference {
   Said checkpoint(const std::string& worker, Id attempt, Id blob);
   Said revoke_device(const std::string& worker);
   Said drain();
+  Said room(bool has_room);
   Said after(Millis ms);
   Said restart();
   // Loads the state again, because the event's batch was not written. The ids that the batch used
@@ -256,6 +257,7 @@ class Reference {
   std::optional<Id> choose(const std::string& worker, bool with_room = true) const;
   Started start_next(Id study, const std::string& worker);
   bool has_room(const std::string& worker);
+  bool leases_nothing() const { return draining_ || !disk_has_room_; }
   std::vector<Started> pump(const std::string& project);
   std::vector<Started> seek(const std::string& worker);
   void ask(const std::string& worker);
@@ -284,6 +286,7 @@ class Reference {
   Settings settings_;
   Instant now_{1'000'000};
   bool draining_ = false;
+  bool disk_has_room_ = true;  // whether rows may grow
   std::map<std::string, Session> sessions_;
   std::map<std::string, std::vector<Id>> open_;  // live attempts by device, in the order of leases
   std::vector<std::string> idle_;                // in the order of their requests

@@ -62,11 +62,20 @@ Said Reference::checkpoint(const std::string& worker, Id id, Id blob) {
 Said Reference::report(const std::string& worker, Id id, Id seq, Id step) {
   begin();
   Attempt* attempt = own(worker, id);
-  if (attempt == nullptr) {
+  // Without room nothing is stored, so only an attempt that another device runs is known as such.
+  const auto found = attempts_.find(id);
+  const bool foreign = found != attempts_.end() && found->second.device != worker &&
+                       found->second.state == AttemptState::live;
+  if (disk_has_room_ ? attempt == nullptr : foreign) {
     say_error(worker, "unknown_attempt");
     return done();
   }
-  touch_running(*attempt);
+  if (attempt != nullptr) touch_running(*attempt);
+  if (!disk_has_room_) {
+    say_error(worker, "no_room");
+    say(worker, "ack " + number(id) + " seq " + std::to_string(seq));
+    return done();
+  }
   if (keep_point(*attempt, step) && leads(*attempt)) {
     tell(studies_.at(attempt->study), "points t" + std::to_string(attempt->trial) + ' ' +
                                           number(id) + ' ' + std::to_string(step));
@@ -83,7 +92,7 @@ Said Reference::should_prune(const std::string& worker, Id id, Id step) {
     return done();
   }
   touch_running(*attempt);
-  const bool fresh = keep_point(*attempt, step);
+  const bool fresh = disk_has_room_ && keep_point(*attempt, step);
   Study& study = studies_.at(attempt->study);
   if (study.asked() && leads(*attempt)) {
     const Id question = next_question_;

@@ -150,16 +150,18 @@ Said Reference::says(const std::string& owner, const protocol::OwnerReply& reply
   }
   const bool stopped = study.finish;
   if (stopped && !reply.asked.empty()) tell(study, "error study_stopped");
+  const bool takes_trials = !stopped && disk_has_room_;
+  if (!stopped && !disk_has_room_ && !reply.asked.empty()) tell(study, "error no_room");
   study.finish = reply.finish || (study.finish && study.room == 0);
   // If the owner now accepts requests for fewer trials than before, some workers need not wait for
   // the owner any more. They get other work before the trials of this reply are written.
-  if (!stopped && !reply.asked.empty()) {
+  if (takes_trials && !reply.asked.empty()) {
     study.uncommitted_asks = static_cast<Id>(reply.asked.size());
     finish_event();
     study.uncommitted_asks = 0;
   }
   for (const protocol::AskedTrial& one : reply.asked) {
-    if (stopped) break;
+    if (!takes_trials) break;
     changed_.insert(found->first);
     const Id trial = to_int(one.trial);
     if (study.trials.contains(trial)) {

@@ -628,6 +628,7 @@ Said Scenario::erase_device(const std::string& worker, DeviceErasing::Step step)
 }
 
 Said Scenario::drain() { return handle(DrainStarted{}); }
+Said Scenario::room(bool has_room) { return handle(RoomChanged{has_room}); }
 
 Said Scenario::after(Millis ms) {
   Said said;

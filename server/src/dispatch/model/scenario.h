@@ -196,6 +196,8 @@ class Scenario {
   Said revoke_device(const std::string& worker);
   Said erase_device(const std::string& worker, DeviceErasing::Step step);
   Said drain();
+  // Says whether the server's disk has room for rows that grow.
+  Said room(bool has_room);
   // Moves the time forward in steps of at most one heartbeat period, with a tick at each deadline.
   Said after(Millis ms);
   // Starts a new dispatcher without sessions from the stored state, as after SIGKILL.

@@ -92,6 +92,8 @@ Said apply(World& world, const Action& a) {
       return world.limit(a.scope, a.name, a.ceiling);
     case Kind::judge:
       return world.judge(a.id, a.next);
+    case Kind::room:
+      return world.room(a.next);
   }
   return {};
 }
@@ -109,12 +111,13 @@ bool names_change(const std::string& line) {
 }  // namespace
 
 std::string text_of(const Action& a) {
-  static constexpr std::array<const char*, 30> kNames{
+  static constexpr std::array<const char*, 31> kNames{
       "open",         "close clean", "close lost", "submit",  "cancel",     "pause",
       "resume",       "replay",      "remove",     "ready",   "beat",       "report",
       "should_prune", "complete",    "failed",     "release", "checkpoint", "revoke device",
       "drain",        "after",       "restart",    "suggest", "claim",      "leave",
-      "says",         "priority",    "extend",     "stop",    "limit",      "judge"};
+      "says",         "priority",    "extend",     "stop",    "limit",      "judge",
+      "room"};
   std::string out = kNames[static_cast<std::size_t>(a.kind)];
   if (!a.worker.empty()) out += ' ' + a.worker;
   if (a.id != 0) out += " #" + std::to_string(a.id);

@@ -46,6 +46,7 @@ struct Action {
     stop,
     limit,
     judge,
+    room,
   };
   Kind kind = Kind::ready;
   std::string worker{};

@@ -141,6 +141,7 @@ class Walk {
     if (chance(40)) return {.kind = Kind::close_lost, .worker = worker};
     if (chance(25)) return pause_or_resume();
     if (chance(30)) return chance(2) ? stop() : limit();
+    if (chance(30)) return room();
     if (chance(12)) plan_silence();
     switch (draw(10)) {
       case 0:
@@ -252,6 +253,9 @@ class Walk {
     return action;
   }
 
+  // Lets the disk have room more often than not, because most checks need work.
+  Action room() { return {.kind = Kind::room, .next = !chance(3)}; }
+
   Action prioritize() {
     return {.kind = Kind::prioritize, .id = any_study(), .amount = drawn_priority()};
   }
@@ -279,6 +283,7 @@ class Walk {
     if (chance(20)) return chance(3) ? limit() : stop();
     if (chance(20)) return {.kind = Kind::judge, .id = any_study(), .next = !chance(4)};
     if (chance(30)) return extend();
+    if (chance(30)) return room();
     if (chance(300)) return {.kind = Kind::drain};
     if (worker == "d" && chance(40)) return {.kind = Kind::revoke_device, .worker = worker};
     if (!pair_.model().connected(worker) || chance(14)) {

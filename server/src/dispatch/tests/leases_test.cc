@@ -9,6 +9,7 @@ namespace hyperflock::dispatch {
 namespace {
 
 using protocol::PulseState;
+using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -372,6 +373,23 @@ TEST(Drain, NothingMoreIsLeasedAndResultsAreStillTaken) {
               ElementsAre("a < result_ack #1 accepted", "a < wait draining", "study 1 changed"));
   s.study(1);
   EXPECT_EQ(s.dispatcher().counters().leased, 0);
+}
+
+TEST(DiskRoom, R66_WithoutItResultsAreTakenAndNothingIsLeasedUntilItIsBack) {
+  Scenario s = leased({.trials = 3});
+  s.worker("b");
+  s.room(false);
+  EXPECT_EQ(s.ready("b"), (Said{"b < wait read_only"}));
+  EXPECT_EQ(s.report("a", 1, 1, {{1, 0.5}}), (Said{"a < error no_room", "a < ack #1 seq 1"}));
+  EXPECT_EQ(s.should_prune("a", 1, {{2, 0.5}}), (Said{"a < reply go on"}));
+  EXPECT_THAT(s.proposed(), IsEmpty());
+  EXPECT_THAT(s.complete("a", 1, 0.5, true),
+              ElementsAre("a < result_ack #1 accepted", "a < wait read_only", "study 1 changed"));
+  EXPECT_EQ(s.dispatcher().counters().leased, 0);
+  EXPECT_THAT(s.room(false), IsEmpty());
+  EXPECT_THAT(s.room(true),
+              AllOf(Contains("b < lease #2 trial 1"), Contains("a < lease #3 trial 2")));
+  EXPECT_EQ(s.report("b", 2, 1, {{1, 0.5}}), (Said{"b < ack #2 seq 1"}));
 }
 
 TEST(Device, RevokedDeviceIsStoppedAndItsTrialGoesOn) {
