@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "base/testing/patience.h"
 #include "blobs/sha256.h"
@@ -300,6 +301,48 @@ TEST_F(FullDiskTest, WhatEndsSomethingWorksAndWhatGrowsDoesNot) {
   make_room();
   EXPECT_TRUE(becomes_ready());
   EXPECT_TRUE(submit("more").starts_with("201"));
+}
+
+// Each of these is a change of a few rows by an administrator, so none can use up the reserve.
+TEST_F(FullDiskTest, AnAdministratorStopsMisuseAndLiftsStops) {
+  const std::string bars = "/api/barred/" + std::string(64, 'a');
+  EXPECT_EQ(server_->admin("POST", bars).status, 200);
+  EXPECT_EQ(server_->admin("POST", "/api/ceilings", R"({"scope":"server","approval":true})").status,
+            200);
+  const std::int64_t approved = server_->submit(1, "approved");
+  const std::string refused = path_of_study(server_->submit(1, "refused"));
+  take_room();
+  EXPECT_EQ(status_and_code(server_->admin("POST", "/api/projects", R"({"project":"more"})")),
+            "503 storage_unavailable");
+  EXPECT_EQ(ready(), "503 disk_full");
+
+  const HttpAnswer no = server_->admin("POST", refused + "/refuse", R"({"reason":"not here"})");
+  EXPECT_EQ(no.status, 200) << no.body;
+  EXPECT_EQ(json_at(no.body, "state"), "cancelled");
+  EXPECT_EQ(json_at(no.body, "held.reason"), "not here");
+  EXPECT_EQ(server_->admin("POST", path_of_study(approved) + "/approve").status, 200);
+  EXPECT_EQ(status_and_code(server_->admin("POST", path_of_study(approved) + "/approve")),
+            "409 not_waiting");
+  EXPECT_EQ(status_and_code(server_->admin("POST", "/api/studies/99/refuse")), "404 unknown_study");
+  for (const char* ceiling : {R"({"scope":"server","devices":3,"approval":null})",
+                              R"({"scope":"project","name":"First project","devices":2})"})
+    EXPECT_EQ(server_->admin("POST", "/api/ceilings", ceiling).status, 200) << ceiling;
+  EXPECT_EQ(server_->admin("POST", bars + "/lift").status, 200);
+  EXPECT_EQ(server_->admin("POST", "/api/projects/1/freeze").status, 200);
+  EXPECT_EQ(server_->admin("POST", "/api/projects/1/unfreeze").status, 200);
+  EXPECT_EQ(ready(), "503 disk_full");
+  const std::string audit = server_->admin("GET", "/api/audit").body;
+  for (const char* action : {"study.refuse", "study.approve", "ceiling.set", "blob.lift"})
+    EXPECT_NE(audit.find(action), std::string::npos) << action;
+
+  make_room();
+  ASSERT_TRUE(becomes_ready());
+  EXPECT_EQ(json_at(server_->rest("GET", refused).body, "state"), "cancelled");
+  EXPECT_EQ(json_at(server_->admin("GET", "/api/barred").body, "barred"), "[]");
+  const auto ceilings = nlohmann::json::parse(server_->admin("GET", "/api/ceilings").body);
+  EXPECT_EQ(ceilings.at("ceilings").at(0).at("devices"), 3);
+  TestWorker worker(*server_, server_->join());
+  EXPECT_EQ(to_int(worker.ready().study), approved);
 }
 
 TEST_F(FullDiskTest, AResultOfThatTimeIsNotLost) {

@@ -116,6 +116,31 @@ def test_the_operator_can_go_on(ground: FullDisk, disk: SmallDisk) -> None:
             until("the result", lambda: back.message()["type"] == "result_ack")
 
 
+def test_the_operator_stops_misuse(ground: FullDisk, disk: SmallDisk) -> None:
+    def administer(path: str, **body: object) -> str:
+        return ground.http("POST", path, body, token=ground.admin).code
+
+    assert administer("/api/ceilings", scope="server", approval=True) == "ok"
+    waiting, refused = (f"/api/studies/{ground.study()}" for _ in range(2))
+    disk.fill()
+    _grow(ground)
+    until("a full disk", lambda: ground.ready() == "disk_full")
+    assert administer(f"{refused}/refuse", reason="not on this server") == "ok"
+    assert administer(f"{refused}/refuse") == "not_waiting"
+    assert administer(f"{waiting}/approve") == "ok"
+    assert administer("/api/ceilings", scope="server", approval=None, devices=3) == "ok"
+    for path in (f"/api/barred/{'a' * 64}", "/api/projects/1/freeze"):
+        assert administer(path, reason="for now") == "ok"
+    for path in (f"/api/barred/{'a' * 64}/lift", "/api/projects/1/unfreeze"):
+        assert administer(path) == "ok"
+    for study, state in ((refused, "cancelled"), (waiting, "running")):
+        assert ground.http("GET", study, token=ground.attacker.token).body["state"] == state
+    disk.free()
+    until("room on the disk", lambda: ground.ready() == "ok")
+    row = ground.http("GET", refused, token=ground.attacker.token).body
+    assert row["state"] == "cancelled", row
+
+
 def test_deleting_studies_makes_room(ground: FullDisk, disk: SmallDisk) -> None:
     # Data of a study fills the disk to the reserve.
     content = os.urandom(30 * _MIB)

@@ -186,14 +186,15 @@ class StrandHub final : public Hub {
   }
 
   void cancel_study(StudyId study, storage::NoteAudit note, Callback<StudyId> done) override {
-    change_study(dispatch::StudyCancelRequested{{}, study, note}, std::move(done),
-                 Direct{study, {storage::EndStudy{study, storage::StudyState::cancelled}, note}});
+    change_study(
+        dispatch::StudyCancelRequested{{}, study, note}, std::move(done),
+        Direct{study, {storage::EndStudy{study, storage::StudyState::cancelled}, note}, {}});
   }
 
   void pause_study(StudyId study, bool paused, storage::NoteAudit note,
                    Callback<StudyId> done) override {
     change_study(dispatch::StudyPauseRequested{{}, study, paused, note}, std::move(done),
-                 Direct{study, {storage::PauseStudy{study, paused}, note}});
+                 Direct{study, {storage::PauseStudy{study, paused}, note}, {}});
   }
 
   void prioritize_study(StudyId study, std::int64_t priority, storage::NoteAudit note,
@@ -225,10 +226,12 @@ class StrandHub final : public Hub {
 
   void judge_study(storage::JudgeStudy judgement, storage::NoteAudit note,
                    Callback<StudyId> done) override {
-    change_study(
-        dispatch::StudyJudged{
-            {}, judgement.study, judgement.approved, std::move(judgement.reason), std::move(note)},
-        std::move(done));
+    const StudyId study = judgement.study;
+    const Error not_waiting{"not_waiting",
+                            "The study does not wait for approval, or not any more."};
+    change_study(dispatch::StudyJudged{{}, study, judgement.approved, judgement.reason, note},
+                 std::move(done),
+                 Direct{study, {std::move(judgement), std::move(note)}, not_waiting});
   }
 
   void change_rules(std::vector<storage::Transition> group,
@@ -371,6 +374,7 @@ class StrandHub final : public Hub {
   struct Direct {
     StudyId study{};
     std::vector<storage::Transition> change{};
+    std::optional<Error> refused{};  // the error if nothing changes; nullopt: that is no error
   };
 
   // Passes a change of a study to the dispatcher. `done` receives its answer. On a full disk,
@@ -380,7 +384,7 @@ class StrandHub final : public Hub {
     push(Task([this, event = std::move(event), done = std::move(done),
                direct = std::move(on_full_disk)]() mutable {
       if (full_ && !direct) return done(no_room());
-      if (full_) return change_directly(direct->study, std::move(direct->change), std::move(done));
+      if (full_) return change_directly(*std::move(direct), std::move(done));
       event.request = next_request();
       changes_.emplace(event.request, std::move(done));
       handle(std::move(event));
@@ -414,14 +418,16 @@ class StrandHub final : public Hub {
     stage(std::move(group));
   }
 
-  void change_directly(StudyId study, std::vector<storage::Transition> change,
-                       Callback<StudyId> done) {
-    std::get<storage::NoteAudit>(change.back()).entry.object = std::to_string(to_int(study));
-    stage(std::move(change),
-          [this, study, done = std::move(done)](const Result<storage::Outcome>& outcome) {
+  void change_directly(Direct direct, Callback<StudyId> done) {
+    const StudyId study = direct.study;
+    std::get<storage::NoteAudit>(direct.change.back()).entry.object = std::to_string(to_int(study));
+    stage(std::move(direct.change),
+          [this, study, refused = std::move(direct.refused),
+           done = std::move(done)](const Result<storage::Outcome>& outcome) {
             if (!outcome) return done(outcome.error());
             if (outcome->applied == Applied::conflict)
               return done(Error{"unknown_study", "No study has this number."});
+            if (outcome->applied != Applied::applied && refused) return done(*refused);
             watchers_.wake(study);
             done(study);
           });
