@@ -144,6 +144,27 @@ TEST_F(Stops, AnOwnerOfAnAskAndTellStudyIsAskedForNothing) {
   EXPECT_EQ(owner.receive().demand, 1);
 }
 
+// Researchers read a reason on pages and in terminals.
+TEST_F(Stops, AReasonIsPlainText) {
+  const std::int64_t number = server_.submit(2);
+  const std::string study = "/api/studies/" + std::to_string(number);
+  for (const std::string& path :
+       {std::string("/api/projects/1/freeze"), "/api/barred/" + std::string(64, 'a'),
+        study + "/refuse", study + "/approve"}) {
+    // NUL, a bidi override, a zero-width space and an escape sequence of terminals.
+    for (const char* hidden : {"\\u0000", "\\u202e", "\\u200b", "\\u001b[2J", "\\n"}) {
+      const auto refused =
+          server_.admin("POST", path, R"({"reason":"too)" + std::string(hidden) + R"(hot"})");
+      EXPECT_EQ(status_and_code(refused), "422 bad_name") << path << hidden;
+      EXPECT_EQ(json_at(refused.body, "error.field"), "reason");
+    }
+  }
+  EXPECT_FALSE(row(number).contains("held"));
+  const auto frozen =
+      server_.admin("POST", "/api/projects/1/freeze", R"({"reason":"zu hei\u00df, \u71b1\u3044"})");
+  EXPECT_EQ(json_at(frozen.body, "reason"), "zu heiß, 熱い");
+}
+
 TEST_F(Stops, EachChangeIsInTheAuditLog) {
   server_.admin("POST", "/api/projects/1/freeze", R"({"reason":"too hot"})");
   server_.admin("POST", "/api/projects/1/freeze", R"({"reason":"too hot"})");  // changes nothing

@@ -8,6 +8,7 @@
 #include "http/console/console_rest.h"
 #include "http/console/study_access.h"
 #include "http/core/body.h"
+#include "names/names.h"
 #include "protocol/json/json_writer.h"
 #include "storage/state_names.h"
 
@@ -34,8 +35,15 @@ struct ReasonQuery {
 
 Result<ReasonQuery> parse_reason(std::string_view body) {
   return parse_body<ReasonQuery>(body.empty() ? "{}" : body, [](const Value& in, ReasonQuery& out) {
-    if (const Value reason = in.find("reason"); reason.present())
-      out.reason = reason.as_text(kLongestReason);
+    const Value reason = in.find("reason");
+    if (!reason.present()) return;
+    // Researchers read it on pages and in terminals.
+    const auto text = names::plain_text(reason.as_text(kLongestReason), reason.path());
+    if (text) {
+      out.reason = *text;
+    } else {
+      reason.note(text.error().code, text.error().message);
+    }
   });
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <ranges>
+#include <string>
 
 #include "base/text.h"
 
@@ -42,6 +43,13 @@ Error bad_addresses() {
           "configuration."};
 }
 
+Error too_many_proxies() {
+  return {"bad_forwarded",
+          "The X-Forwarded-For header ends with more than " + std::to_string(kMostHops) +
+              " trusted proxies; look for a proxy that passes requests to itself, or name fewer "
+              "networks with --trusted-proxy."};
+}
+
 }  // namespace
 
 Result<Client> client_of(const Client& peer, const ForwardedHeaders& headers,
@@ -63,7 +71,8 @@ Result<Client> client_of(const Client& peer, const ForwardedHeaders& headers,
       const std::size_t comma = line.rfind(',');
       more = comma != std::string_view::npos;
       const auto address = address_of(trimmed(more ? line.substr(comma + 1) : line));
-      if (!address || ++hops > kMostHops) return bad_addresses();
+      if (!address) return bad_addresses();
+      if (++hops > kMostHops) return too_many_proxies();
       client.address = address->unmapped();
       if (!proxies.contains(client.address)) return client;
       if (more) line = line.substr(0, comma);

@@ -29,7 +29,7 @@ struct Client {
 // trusted are ignored. Otherwise the client is the last address in X-Forwarded-For that is not a
 // trusted proxy; addresses before it come from the client, and are not read. If all addresses are
 // those of trusted proxies, the first one is the client. Error: `bad_forwarded`, if a part that
-// counts is no address or no protocol.
+// counts is no address or no protocol, or if more than 32 proxies count.
 Result<Client> client_of(const Client& peer, const ForwardedHeaders& headers,
                          const TrustedProxies& proxies);
 

@@ -1,6 +1,7 @@
 // Tests who the client of a request is: with and without proxies, several of them, and lies.
 #include "net/proxy/forwarded.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -65,9 +66,22 @@ TEST(Forwarded, APartThatCountsMustBeAnAddress) {
         "198.51.100.7:123456", "[198.51.100.7]", "[2001:db8::1", "[2001:db8::1]5000",
         "2001:db8::1::", "nonsense, 10.0.0.2", "fe80::1%eth0"})
     EXPECT_EQ(behind_proxy({bad}), "bad_forwarded") << bad;
-  std::string many = "198.51.100.7";
-  for (int i = 0; i < 40; ++i) many += ", 10.0.0.2";
-  EXPECT_EQ(behind_proxy({many}), "bad_forwarded");
+}
+
+TEST(Forwarded, AtMost32ProxiesMayStandInARow) {
+  const auto through = [](int proxies_in_it) {
+    std::string line = "198.51.100.7";
+    for (int i = 0; i < proxies_in_it; ++i) line += ", 10.0.0.2";
+    return line;
+  };
+  EXPECT_EQ(behind_proxy({through(31)}), "198.51.100.7");
+  EXPECT_EQ(behind_proxy({through(32)}), "bad_forwarded");
+  const std::string line = through(40);
+  const auto refused = client_of({*IpAddress::parse("10.0.0.1"), false}, {{line}, {}}, proxies());
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_THAT(refused.error().message, testing::HasSubstr("more than 32 trusted proxies"));
+  // What stands before the client is not counted.
+  EXPECT_EQ(behind_proxy({line, "198.51.100.8, 10.0.0.2"}), "198.51.100.8");
 }
 
 TEST(Forwarded, TheProxySaysWhetherTheClientUsesTls) {
