@@ -117,6 +117,55 @@ TEST_F(Stops, ABarredBundleRunsUnderNoName) {
   EXPECT_EQ(submit("another name").status, 201);
 }
 
+// A bar stops these bytes. Mended code has another hash, so it may run, and the barred code never
+// runs again (R64).
+TEST_F(Stops, MendedCodeRunsInThePlaceOfBarredCode) {
+  const std::int64_t study = server_.submit(3);
+  const std::string path = "/api/studies/" + std::to_string(study);
+  const std::string mended = server_.upload("mended");
+  const auto replay = [&](const std::string& sha256, std::size_t bytes) {
+    const nlohmann::json code{{"entry", "mended:objective"},
+                              {"bundle", {{"sha256", sha256}, {"bytes", bytes}}}};
+    return server_.rest("POST", path + "/replay", nlohmann::json{{"code", code}}.dump());
+  };
+  std::string barred;
+  {
+    TestWorker worker(server_, server_.join());
+    worker.send(TestWorker::failure(worker.await_lease().attempt));
+    worker.receive<protocol::ResultAck>();
+    const auto running = worker.await_lease();
+    barred = running.bundle.sha256;
+    server_.admin("POST", "/api/barred/" + barred);
+    EXPECT_EQ(worker.receive<protocol::Revoke>().attempt, running.attempt);
+    EXPECT_EQ(status_and_code(server_.rest("POST", path + "/replay")), "403 bundle_barred");
+    const auto same = replay(barred, static_cast<std::size_t>(running.bundle.bytes));
+    EXPECT_EQ(status_and_code(same), "403 bundle_barred");
+    EXPECT_EQ(json_at(same.body, "error.field"), "code.bundle");
+    server_.admin("POST", "/api/projects/1/freeze");
+    EXPECT_EQ(status_and_code(replay(mended, 6)), "403 project_frozen");
+    server_.admin("POST", "/api/projects/1/unfreeze");
+
+    const auto row_of_mended = replay(mended, 6);
+    ASSERT_EQ(row_of_mended.status, 200) << row_of_mended.body;
+    EXPECT_EQ(json_at(row_of_mended.body, "code_version"), "2");
+    EXPECT_FALSE(row(study).contains("held"));
+    const auto next = worker.await_lease();
+    EXPECT_EQ(next.bundle.sha256, mended);
+    worker.send(TestWorker::result(next.attempt, 0.5));
+    worker.receive<protocol::ResultAck>();
+  }
+  server_.restart();
+  TestWorker worker(server_, server_.join());
+  for (int trial = 0; trial < 2; ++trial) {
+    const auto next = worker.await_lease();
+    EXPECT_EQ(next.bundle.sha256, mended);
+    worker.send(TestWorker::result(next.attempt, 0.5));
+    worker.receive<protocol::ResultAck>();
+  }
+  EXPECT_TRUE(server_.reaches(study, "finished"));
+  EXPECT_EQ(status_and_code(replay(barred, 8)), "409 no_failed_trial");
+}
+
 TEST_F(Stops, DevicesGetNoBarredBlob) {
   server_.submit(1);
   const TestDevice device = server_.join();

@@ -106,12 +106,12 @@ Error stopped(const storage::Stop& stop, std::string field = {}) {
 }
 
 // Returns an error if a rule stops studies with this owner, project or blobs (R67), or if the study
-// is above a ceiling (R68). The error names a field, which begins with `above`.
+// is above a ceiling (R68). The error names a field; that of a blob begins with `above`.
 Status check_rules(const SiteContext& context, const std::string& owner, const std::string& project,
                    const protocol::StudySpec& spec, const std::string& above = {}) {
   if (const auto stop = context.identities.stop_of(owner, project, spec)) {
     std::string field;
-    if (stop.code == storage::Stop::Code::project_frozen) field = above + "project";
+    if (stop.code == storage::Stop::Code::project_frozen) field = "project";
     if (stop.code == storage::Stop::Code::bundle_barred)
       field = above + (context.identities.is_barred(spec.bundle.sha256) ? "bundle" : "data");
     return stopped(stop, std::move(field));
@@ -121,7 +121,7 @@ Status check_rules(const SiteContext& context, const std::string& owner, const s
     return Error{"ceiling_exceeded",
                  "A trial may run at most " + std::to_string(most.time_limit_ms) +
                      " ms here; give a lower time limit, or 0 for this one.",
-                 above + "limits.time_limit_ms"};
+                 "limits.time_limit_ms"};
   }
   std::int64_t bytes = 0;
   std::set<std::string> counted;
@@ -217,11 +217,17 @@ Status prioritize(const SiteContext& context, const Request& request, const Repl
 }
 
 // Issues failed trials again, with other code for the study if the body has some (R64). The code is
-// checked like that of a new study.
+// checked like that of a new study. It may stand in the place of barred code, which never runs
+// again.
 Status reissue(const SiteContext& context, const Request& request, const Reply& reply) {
   TRY(auto body, protocol::parse_reissue(request.body.empty() ? "{}" : request.body));
   TRY(auto row, usable_study(context, request));
-  TRY(check_rules(context, row.owner, row.project, row.spec));
+  auto kept = row.spec;
+  if (body.code) {
+    kept.bundle = {};
+    kept.data.clear();
+  }
+  TRY(check_rules(context, row.owner, row.project, kept));
   hub::Reissue wanted{.study = std::move(row), .quota = quota_of(request.principal)};
   std::shared_ptr<blobs::CollectedBlobs::Hold> hold;
   std::string detail;
