@@ -244,6 +244,22 @@ const std::map<std::string, Provoke>& provocations() {
                                R"({"quota":{"bytes":4194304}})");
          return saving.upload("a", std::string(std::size_t{3} << 20, 'x'));
        }},
+      {"message_quota",
+       [] {
+         TestServer server([](ServeConfig& config) {
+           config.message_kib_burst = 2'048;
+           config.message_kib_per_s = 0.001;
+         });
+         TestWorker worker(server, server.join());
+         const std::string frame =
+             R"({"type":"heartbeat","attempts":[],"more":")" + std::string(1'000'000, 'x') + "\"}";
+         std::string answer;
+         for (int i = 0; i < 3; ++i) {
+           worker.socket().send(frame);
+           answer = worker.socket().receive_text();
+         }
+         return json_at(answer, "code");
+       }},
       {"points_quota",
        [] {
          return logged([](TestWorker& worker, AttemptId attempt) {

@@ -377,5 +377,36 @@ TEST_F(WorkerProtocolTest, R2_UnknownFieldsAreIgnored) {
   EXPECT_EQ(to_int(worker.receive<LeaseOffer>().lease.trial), 0);
 }
 
+// A message without end of which each frame is allowed: parsing it would cost the server its time.
+TEST_F(WorkerProtocolTest, R1_BytesBeyondADevicesRateAreNotParsed) {
+  server_.restart_with([](ServeConfig& config) {
+    config.message_kib_burst = 2'048;
+    config.message_kib_per_s = 0.001;
+  });
+  const std::string large =
+      R"({"type":"heartbeat","attempts":[],"more":")" + std::string(900 * 1'024, 'x') + "\"}";
+  const TestDevice device = server_.join();
+  {
+    TestWorker worker(server_, device);
+    for (int i = 0; i < 2; ++i) {
+      worker.socket().send(large);
+      worker.receive<Ack>();
+    }
+    worker.socket().send(large);
+    EXPECT_EQ(worker.receive<ErrorMessage>().code, "message_quota");
+    EXPECT_EQ(worker.socket().wait_close(), 1013);
+  }
+  // Another connection changes nothing, and short messages go on.
+  TestWorker again(server_, device);
+  again.send(protocol::Ready{});
+  again.receive<Wait>();
+  again.socket().send(large);
+  EXPECT_EQ(again.receive<ErrorMessage>().code, "message_quota");
+  EXPECT_EQ(again.socket().wait_close(), 1013);
+  TestWorker other(server_, server_.join());
+  other.socket().send(large);
+  other.receive<Ack>();
+}
+
 }  // namespace
 }  // namespace hyperflock::app

@@ -12,6 +12,7 @@ from ground import Ground
 from wire import Wire, enrol
 
 _KIB = 1024
+_TRY_LATER = 1013
 _REPLACED = 4001  # the code with which the server closes an earlier session
 _NOT_MESSAGES = ("", "{", "[]", "null", '"ready"', "\x00", '{"type": 7}', '{"type": "ready"', "{}")
 
@@ -107,6 +108,21 @@ def heartbeats_without_end(ground: Ground) -> Iterator[str]:
 
         ground.keep_up(flood)
         yield "ok"
+
+
+def large_frames_without_end(ground: Ground) -> Iterator[str]:
+    """Send allowed frames of 0.9 MiB without end, and go on with new connections."""
+    text = json.dumps({"type": "heartbeat", "attempts": [], "more": [[[]]] * 150_000})
+    who = enrol(ground, ground.attacker.link)
+    for _ in range(3):
+        with Wire(ground, who=who) as wire:
+            code = "ack"
+            while code == "ack":
+                wire.send(text)
+                code = wire.code()
+                yield code
+            yield wire.code()
+            assert wire.closed == _TRY_LATER
 
 
 def sessions_of_one_device(ground: Ground) -> Iterator[str]:

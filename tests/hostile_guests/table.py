@@ -99,6 +99,8 @@ ATTEMPTS = (
     Attempt(frames.infinite_values, "malformed bad_number"),
     Attempt(frames.hello_twice, "unknown_type"),
     Attempt(frames.heartbeats_without_end, "ok"),
+    Attempt(frames.large_frames_without_end, "ack message_quota closed", short=True,
+            options=("--message-kib-burst", "8192", "--message-kib-per-s", "0.001")),
     Attempt(frames.sessions_of_one_device, "welcome closed"),
     Attempt(names.hidden_characters, "bad_name", short=True),
     Attempt(names.names_of_administrators, "name_confusable", short=True),

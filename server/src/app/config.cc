@@ -208,6 +208,17 @@ void add_serve_flags(CLI::App& serve, ServeConfig& config, std::string& compute,
                   "devices that one address may add in the long run")
       ->check(CLI::Range(0.001, 1e9))
       ->capture_default_str();
+  // The longest message and what its session still owes must fit into it.
+  serve
+      .add_option("--message-kib-burst", config.message_kib_burst,
+                  "KiB of messages that one device may send at once")
+      ->check(CLI::Range(2'048.0, 1e9))
+      ->capture_default_str();
+  serve
+      .add_option("--message-kib-per-s", config.message_kib_per_s,
+                  "KiB of messages that one device may send in a second in the long run")
+      ->check(CLI::Range(0.001, 1e9))
+      ->capture_default_str();
   serve.add_flag("--registration,!--no-registration", config.open_registration,
                  "let people ask to become researchers; an administrator decides");
   serve.add_flag("--webhooks,!--no-webhooks", config.webhooks,

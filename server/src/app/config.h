@@ -64,6 +64,8 @@ struct ServeConfig {
   std::size_t io_threads = 1;
   double joins_burst = 300;
   double joins_per_s = 2;
+  double message_kib_burst = 16'384;  // of a device; see hub::MessageLimits
+  double message_kib_per_s = 1'024;
   bool open_registration = true;
   bool webhooks = true;
   std::vector<std::string> webhook_allow;  // checked; see webhook::AddressRules

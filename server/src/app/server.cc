@@ -134,6 +134,7 @@ class RunningServer final : public Server {
         reports_(std::move(reports)),
         identities_([time = clock_] { return time->now(); }),
         admission_({config.joins_burst, config.joins_per_s}),
+        messages_({.kib_burst = config.message_kib_burst, .kib_per_s = config.message_kib_per_s}),
         tls_(std::move(tls)),
         proxies_(std::move(proxies)),
         compute_connections_(config.max_connections_per_address, config.max_connections, metrics_),
@@ -344,6 +345,7 @@ class RunningServer final : public Server {
                                          .outputs = outputs_,
                                          .identities = identities_,
                                          .admission = admission_,
+                                         .messages = messages_,
                                          .metrics = metrics_,
                                          .limits = {.queue_bytes = config_.queue_limit_bytes,
                                                     .stuck_ms = config_.slow_peer_ms,
@@ -538,6 +540,7 @@ class RunningServer final : public Server {
   http::StaticFiles console_files_;
   auth::IdentityCache identities_;
   http::Admission admission_;
+  hub::MessageBudget messages_;
   http::Possession possession_;
   std::unique_ptr<net::Tls> tls_;
   const net::TrustedProxies proxies_;

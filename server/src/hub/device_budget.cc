@@ -87,4 +87,12 @@ void DeviceBudget::note(const storage::Transition& transition, const storage::Ou
   }
 }
 
+MessageBudget::MessageBudget(const MessageLimits& limits)
+    : kib_({.burst = limits.kib_burst, .per_second = limits.kib_per_s, .max_keys = kMostDevices}) {}
+
+bool MessageBudget::admit(const std::string& device, std::size_t bytes, Instant now) {
+  const std::lock_guard lock(mutex_);
+  return kib_.allow(device, now, static_cast<double>(bytes) / kKiB);
+}
+
 }  // namespace hyperflock::hub

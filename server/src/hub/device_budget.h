@@ -1,10 +1,9 @@
-// Limits what one device can make the server store, whichever attempts it takes: attempts that
-// bring nothing, and bytes of points and series. Pure: callers pass the time. One thread at a time.
-//
-// A device has a supply of attempts, which refills slowly. An attempt that brings a result gives
-// its place back at once, so a device that computes never waits.
+// Limits what one device can make the server store and read, whichever attempts it takes and
+// connections it opens. Pure: callers pass the time.
 #pragma once
 
+#include <cstddef>
+#include <mutex>
 #include <optional>
 #include <string>
 
@@ -22,6 +21,10 @@ struct DeviceLimits {
   double kib_per_s = 4;
 };
 
+// Attempts that bring nothing, and bytes of points and series. One thread at a time.
+//
+// A device has a supply of attempts, which refills slowly. An attempt that brings a result gives
+// its place back at once, so a device that computes never waits.
 class DeviceBudget {
  public:
   explicit DeviceBudget(const DeviceLimits& limits);
@@ -40,6 +43,25 @@ class DeviceBudget {
  private:
   auth::RateLimiter attempts_;
   auth::RateLimiter records_;
+};
+
+// Several times what a device sends that reports as often and as much as its agent lets it.
+struct MessageLimits {
+  double kib_burst = 16.0 * 1'024;
+  double kib_per_s = 1'024;
+};
+
+// The bytes of messages that the server parses. Any thread.
+class MessageBudget {
+ public:
+  explicit MessageBudget(const MessageLimits& limits);
+
+  // Counts these bytes. Returns false, and counts nothing, if they are beyond the device's budget.
+  bool admit(const std::string& device, std::size_t bytes, Instant now);
+
+ private:
+  std::mutex mutex_;
+  auth::RateLimiter kib_;
 };
 
 }  // namespace hyperflock::hub

@@ -130,5 +130,28 @@ TEST_F(DeviceBudgetTest, R66_ACallPassesWithoutItsPoints) {
   EXPECT_TRUE(std::get<protocol::Call>(message).points.empty());
 }
 
+constexpr std::size_t kKiB = 1'024;
+
+TEST(MessageBudget, R1_ADevicesBytesAreLimitedByRate) {
+  MessageBudget budget({.kib_burst = 2'048, .kib_per_s = 100});
+  EXPECT_TRUE(budget.admit("phone", 1'024 * kKiB, kStart));
+  EXPECT_TRUE(budget.admit("phone", 1'000 * kKiB, kStart));
+  EXPECT_FALSE(budget.admit("phone", 100 * kKiB, kStart));
+  EXPECT_TRUE(budget.admit("phone", 24 * kKiB, kStart));  // what was refused costs nothing
+  EXPECT_TRUE(budget.admit("laptop", 1'024 * kKiB, kStart));
+  EXPECT_FALSE(budget.admit("phone", 101 * kKiB, kStart + 1'000));
+  EXPECT_TRUE(budget.admit("phone", 100 * kKiB, kStart + 1'000));
+}
+
+// Ten reports a second of 64 KiB, and each ten seconds what was kept while the device was offline.
+TEST(MessageBudget, R1_ADeviceThatReportsAsOftenAsItMayIsNeverRefused) {
+  MessageBudget budget(MessageLimits{});
+  for (int tenth = 0; tenth < 36'000; ++tenth) {
+    const Instant now = kStart + tenth * 100;
+    ASSERT_TRUE(budget.admit("phone", 64 * kKiB, now));
+    if (tenth % 100 == 0) ASSERT_TRUE(budget.admit("phone", 920 * kKiB, now));
+  }
+}
+
 }  // namespace
 }  // namespace hyperflock::hub

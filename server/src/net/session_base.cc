@@ -18,6 +18,7 @@ void SessionBase::on_open(const std::shared_ptr<WsChannel>& channel) {
 }
 
 void SessionBase::on_text(std::string_view text) {
+  if (greeted_ && !admits(text.size())) return;
   Result<protocol::ClientMessage> parsed = protocol::parse_client_message(text);
   Credit credit = Credit::given;
   if (!parsed) {

@@ -2,6 +2,7 @@
 // channel.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -32,6 +33,9 @@ class SessionBase : public ChannelUser {
   // `owed`: the session will call the channel's credit() for this message later.
   enum class Credit { given, owed };
   virtual Credit on_message(protocol::ClientMessage message) = 0;
+  // Judges a message of this length before it is parsed. If it returns false, it has closed the
+  // channel.
+  virtual bool admits(std::size_t /*bytes*/) { return true; }
   virtual void on_ended(How how) = 0;
 
   // Returns the channel, or nullptr if the connection has ended. Any thread, after on_open().

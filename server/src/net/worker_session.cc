@@ -2,10 +2,16 @@
 
 #include <utility>
 
+#include "base/steady_clock.h"
 #include "net/session_base.h"
 
 namespace hyperflock::net {
 namespace {
+
+constexpr int kTryLater = 1013;
+// A session pays for its messages in pieces of this many bytes, so that short messages cost no
+// lock.
+constexpr std::size_t kPaidAtOnce = std::size_t{64} << 10;
 
 class WorkerSession final : public SessionBase {
  public:
@@ -33,12 +39,24 @@ class WorkerSession final : public SessionBase {
       return Verdict::refused;
     }
     peer->trust();
+    device_ = device->id;
     session_ = context_.hub.next_session();
     context_.hub.open(
         dispatch::SessionOpened{*session_, device->id, device->project,
                                 std::move(hello.capabilities), std::move(hello.attempts)},
         peer);
     return Verdict::accepted;
+  }
+
+  // The device keeps what has no acknowledgement, and sends it again after it has reconnected.
+  bool admits(std::size_t bytes) override {
+    unpaid_ += bytes;
+    if (unpaid_ < kPaidAtOnce) return true;
+    if (context_.messages.admit(device_, std::exchange(unpaid_, 0), steady_now())) return true;
+    send_error(Error{"message_quota",
+                     "This device sends more bytes than the server reads: send fewer, and later."});
+    if (const auto peer = channel()) peer->close(kTryLater, "message_quota");
+    return false;
   }
 
   Credit on_message(protocol::ClientMessage message) override {
@@ -59,6 +77,8 @@ class WorkerSession final : public SessionBase {
   }
 
   std::optional<SessionId> session_;
+  std::string device_;
+  std::size_t unpaid_ = 0;  // bytes of messages
 };
 
 }  // namespace

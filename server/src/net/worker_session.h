@@ -8,6 +8,7 @@
 
 #include "auth/identity_cache.h"
 #include "http/core/admission.h"
+#include "hub/device_budget.h"
 #include "hub/hub.h"
 #include "net/ws_channel.h"
 
@@ -25,6 +26,7 @@ struct SessionContext {
   const OutputBook& outputs;
   auth::IdentityCache& identities;
   http::Admission& admission;
+  hub::MessageBudget& messages;  // of devices
   telemetry::Metrics& metrics;
   ChannelLimits limits;
   std::string server_version;
