@@ -36,6 +36,7 @@ CPP_LIBRARIES = {
     "openssl": ("libssl-dev", "Apache-2.0"),
     "prometheus-cpp": ("prometheus-cpp-dev", "MIT"),
     "spdlog": ("libspdlog-dev", "MIT"),
+    "tomlplusplus": ("libtomlplusplus-dev", "MIT"),
 }
 #: The licences of the pieces of the runtime's manifest. `None`: it is this project's own.
 PIECES = {

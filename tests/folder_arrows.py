@@ -148,7 +148,7 @@ PARTS = (
             webhook
             http/core
             http/console http/compute net/proxy
-            net cli
+            net cli settings
             app
         """,
         arrows=includes,

@@ -47,6 +47,7 @@ def test_each_library_of_the_server_is_listed(bill: str) -> None:
         "nlohmann_json": "nlohmann-json",
         "prometheus-cpp": "prometheus-cpp",
         "spdlog": "spdlog",
+        "tomlplusplus": "tomlplusplus",
     }
     wanted = set()
     for file in (ROOT / "server").rglob("CMakeLists.txt"):

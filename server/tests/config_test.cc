@@ -3,7 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <fstream>
+
 #include "base/testing/patience.h"
+#include "base/testing/scratch_folder.h"
 #include "cli/healthcheck.h"
 #include "tests/support/test_server.h"
 
@@ -71,6 +75,42 @@ TEST(CommandLine, TakesTheFlagsOfWebhooks) {
   EXPECT_EQ(config.webhook_allow,
             (std::vector<std::string>{"10.0.0.0/8", "hooks.lan", "fd00::/8"}));
   EXPECT_EQ(config.console_url, "https://flock.example");
+}
+
+TEST(CommandLine, TakesAFileTheEnvironmentAndUnits) {
+  const ScratchFolder folder;
+  const std::string file = folder.file("server.toml");
+  std::ofstream(file) << "lease-ms = \"50 s\"\nio-threads = 3\nregistration = false\n";
+  ::setenv("HYPERFLOCK_IO_THREADS", "2", 1);
+  const ServeConfig config = serve({"--config", file, "--min-free-bytes", "2 GiB",
+                                    "--trusted-proxy", "127.0.0.1", "--registration"});
+  ::unsetenv("HYPERFLOCK_IO_THREADS");
+  EXPECT_EQ(config.lease_ms, 50'000);
+  EXPECT_EQ(config.io_threads, 2U);
+  EXPECT_EQ(config.min_free_bytes, std::uint64_t{2} << 30);
+  EXPECT_TRUE(config.open_registration);
+}
+
+TEST(CommandLine, ConfigChecksAndShowsAFile) {
+  const ScratchFolder folder;
+  const std::string file = folder.file("server.toml");
+  std::ofstream(file) << "state = \"/tmp\"\nio-thread = 3\n";
+  const std::string fault = file + ":2: There is no setting io-thread; did you mean io-threads?\n";
+  const auto stop = [](const std::vector<std::string>& arguments) {
+    return std::get<Stop>(parse_command_line(arguments));
+  };
+  for (const char* verb : {"check", "show"}) {
+    EXPECT_EQ(stop({"config", verb, file}).status, 1);
+    EXPECT_EQ(stop({"config", verb, file}).text, fault);
+  }
+  EXPECT_EQ(flag_refusal({"serve", "--config", file}), fault);
+  EXPECT_EQ(stop({"config", "check", file, "--config", file}).status, 2);
+  std::ofstream(file) << "state = \"/tmp\"\n";
+  EXPECT_EQ(stop({"config", "check", file}).status, 0);
+  EXPECT_NE(stop({"config", "show", "--config", file, "--io-threads", "4"})
+                .text.find("= 4  # --io-threads"),
+            std::string::npos);
+  EXPECT_NE(stop({"config", "reference"}).text.find("| `io-threads` |"), std::string::npos);
 }
 
 TEST(CommandLine, EachBadFlagIsRefused) {

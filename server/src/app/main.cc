@@ -24,8 +24,6 @@
 namespace hyperflock::app {
 namespace {
 
-constexpr int kBadUsage = 2;
-
 void print(const std::string& text) {
   std::fputs(text.c_str(), stdout);
   std::fflush(stdout);
@@ -112,7 +110,7 @@ struct Run {
   }
   int operator()(const Stop& stop) const {
     std::fputs(stop.text.c_str(), stop.status == 0 ? stdout : stderr);
-    return stop.status == 0 ? 0 : kBadUsage;
+    return stop.status;
   }
 };
 

@@ -1,0 +1,33 @@
+// Fuzzes read_toml(), which reads the configuration file. A file may be wrong in any way: each
+// fault is one line that a terminal can show, names a line of the file, and a setting is read or
+// refused.
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "require.h"
+#include "settings/toml_file.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  using hyperflock::fuzz::require;
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  const hyperflock::settings::FileSettings read = hyperflock::settings::read_toml(text, "f");
+  // TOML counts \n only, but the end of the text may be named too.
+  const auto lines = static_cast<unsigned long>(std::ranges::count(text, '\n')) + 2;
+  for (const hyperflock::settings::Fault& fault : read.faults) {
+    const std::string line = fault.line();
+    require(line.starts_with("f:"), "a fault without its place");
+    const unsigned long number = std::stoul(line.substr(2));
+    require(number >= 1 && number <= lines, "a line that the file does not have");
+    require(line.find('\n') == line.size() - 1, "a fault of several lines");
+    require(line.find('\x1b') == std::string::npos, "a fault that controls the terminal");
+  }
+  hyperflock::settings::ServeConfig config;
+  for (const auto& [name, entry] : read.entries) {
+    const hyperflock::settings::Setting* setting = hyperflock::settings::find_setting(name);
+    require(setting != nullptr, "an unknown setting was read");
+    setting->form.put(config, entry.value);
+  }
+  return 0;
+}

@@ -1,0 +1,63 @@
+#include "settings/serve_config.h"
+
+#include <arpa/inet.h>
+
+#include <array>
+#include <charconv>
+
+namespace hyperflock::settings {
+
+Result<Address> parse_address(const std::string& text) {
+  const Error fault{
+      "bad_flag", "Give an address and a port, such as 127.0.0.1:8780, [::1]:8780 or localhost:0."};
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string::npos || colon == 0) return fault;
+  Address address;
+  address.host = text.substr(0, colon);
+  if (address.host == "localhost") address.host = "127.0.0.1";
+  const char* digits = text.data() + colon + 1;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(digits, end, address.port);
+  if (error != std::errc() || stop != end) return fault;
+  std::array<unsigned char, sizeof(in6_addr)> binary{};
+  if (address.host.starts_with('[') && address.host.ends_with(']')) {
+    address.host = address.host.substr(1, address.host.size() - 2);
+    if (inet_pton(AF_INET6, address.host.c_str(), binary.data()) != 1) return fault;
+  } else if (inet_pton(AF_INET, address.host.c_str(), binary.data()) != 1) {
+    return fault;
+  }
+  return address;
+}
+
+bool is_loopback(const Address& address) {
+  return address.host.starts_with("127.") || address.host == "::1";
+}
+
+std::string to_text(const Address& address) {
+  const bool v6 = address.host.find(':') != std::string::npos;
+  return (v6 ? "[" + address.host + "]" : address.host) + ":" + std::to_string(address.port);
+}
+
+Status check(const ServeConfig& config) {
+  if (config.tls_cert.empty() != config.tls_key.empty()) {
+    return Error{"bad_flag", "Give --tls-cert and --tls-key together."};
+  }
+  if (!config.tls() && !config.insecure) {
+    for (const Address& address : {config.compute, config.console}) {
+      if (is_loopback(address)) continue;
+      return Error{
+          "bad_flag",
+          to_text(address) +
+              " can be reached from other machines: give --tls-cert and --tls-key, or --insecure "
+              "where something in front of the server does TLS."};
+    }
+  }
+  if (config.heartbeat_ms * 2 > config.lease_ms) {
+    return Error{
+        "bad_flag",
+        "--lease-ms must be at least twice --heartbeat-ms, or leases end between two signs."};
+  }
+  return {};
+}
+
+}  // namespace hyperflock::settings

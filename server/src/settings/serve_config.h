@@ -1,0 +1,86 @@
+// The settings of `hyperflock-server serve` as the server uses them. settings/table.h has one row
+// for each that people can set, with its name, range and help.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/instant.h"
+#include "base/result.h"
+#include "telemetry/log.h"
+
+namespace hyperflock::settings {
+
+struct Address {
+  std::string host;
+  std::uint16_t port = 0;  // 0: any free port
+  bool operator==(const Address&) const = default;
+};
+
+// Parses `1.2.3.4:80`, `[::1]:80` or `localhost:80`. Names are not resolved. Error: `bad_flag`.
+Result<Address> parse_address(const std::string& text);
+bool is_loopback(const Address& address);
+std::string to_text(const Address& address);
+
+struct ServeConfig {
+  std::string state_dir;
+  Address compute{"127.0.0.1", 8780};
+  Address console{"127.0.0.1", 8790};
+  std::string project = "First project";  // created at the first start
+  std::string researcher = "researcher";
+  std::string app_dir;
+  std::string runtime_dir;
+  std::string public_url;   // empty: http(s)://<compute address>
+  std::string console_url;  // the console's origin for researchers; empty: unknown
+  std::string tls_cert;
+  std::string tls_key;
+  bool insecure = false;
+  std::string credentials_file;
+  std::string ready_file;
+  bool end_with_stdin = false;
+  telemetry::LogLevel log_level = telemetry::LogLevel::info;
+  std::size_t max_connections_per_address = 512;
+  std::size_t max_connections = 12'000;         // of the compute origin
+  std::size_t max_console_connections = 1'000;  // of the console origin
+  std::vector<std::string> trusted_proxies;     // checked; see net::TrustedProxies
+  std::size_t waiting_requests = 256;           // of one caller; see hub::FairLimits
+  std::size_t queue_limit_bytes = std::size_t{4} << 20;
+  std::uint64_t max_blob_bytes = std::uint64_t{512} << 20;
+  std::uint64_t max_checkpoint_bytes = std::uint64_t{64} << 20;
+  std::uint64_t max_artifact_bytes = std::uint64_t{64} << 20;
+  // If fewer bytes are free on the disk, nothing that grows is accepted.
+  std::uint64_t min_free_bytes = std::uint64_t{1} << 30;
+  // So many bytes stay free for deletions, cancellations and revocations when the disk is full.
+  std::uint64_t reserve_bytes = std::uint64_t{64} << 20;
+  Millis lease_ms = 45'000;
+  Millis heartbeat_ms = 10'000;
+  Millis call_ms = 60'000;  // how long a device's call waits for a study's owner (R43)
+  Millis hello_ms = 5'000;
+  Millis slow_peer_ms = 20'000;
+  Millis slow_message_ms = 30'000;  // of a WebSocket's message; see net::Pace
+  Millis drain_ms = 10'000;
+  std::size_t io_threads = 1;
+  double joins_burst = 300;
+  double joins_per_s = 2;
+  double message_kib_burst = 16'384;  // of a device; see hub::MessageLimits
+  double message_kib_per_s = 1'024;
+  bool open_registration = true;
+  bool webhooks = true;
+  std::vector<std::string> webhook_allow;  // checked; see webhook::AddressRules
+  std::string webhook_ca;
+  Millis no_devices_ms = 300'000;  // how long a study has no device until its webhook hears of it
+  std::int64_t audit_days = 365;   // how long entries are kept; 0: for ever
+  std::int64_t audit_entries = 1'000'000;  // the most that are kept; 0: any number
+  std::int64_t audit_mib = 256;            // the most MiB that they may have; 0: any number
+  bool trust_clock = false;  // believe the machine's clock at the start; see auth::TrustedTime
+
+  bool tls() const { return !tls_cert.empty(); }
+  bool operator==(const ServeConfig&) const = default;
+};
+
+// Checks settings together; a single one is checked where it is read (settings/form.h). Error:
+// `bad_flag`.
+Status check(const ServeConfig& config);
+
+}  // namespace hyperflock::settings

@@ -1,0 +1,227 @@
+#include "settings/table.h"
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+#include <numeric>
+
+#include "names/names.h"
+#include "net/proxy/trusted_proxies.h"
+#include "webhook/address_rules.h"
+
+namespace hyperflock::settings {
+namespace {
+
+constexpr std::size_t kLongestNameBytes = 256;
+constexpr std::int64_t kKiB = 1'024;
+constexpr std::int64_t kGiB = std::int64_t{1} << 30;
+constexpr std::int64_t kTiB = std::int64_t{1} << 40;
+constexpr std::int64_t kHourMs = 3'600'000;
+
+std::string folder_fault(const std::string& text) {
+  std::error_code error;
+  return std::filesystem::is_directory(text, error) ? std::string()
+                                                    : "There is no folder " + text + ".";
+}
+
+std::string file_fault(const std::string& text) {
+  std::error_code error;
+  const bool found =
+      std::filesystem::exists(text, error) && !std::filesystem::is_directory(text, error);
+  return found ? std::string() : "There is no file " + text + ".";
+}
+
+std::string name_fault(const std::string& text) {
+  if (text.size() > kLongestNameBytes) return "Give a name of at most 256 bytes of UTF-8.";
+  const auto name = names::plain_name(text, "the name");
+  return name ? std::string() : name.error().message;
+}
+
+std::string proxy_fault(const std::string& text) {
+  const auto proxies = net::TrustedProxies::make({text});
+  return proxies ? std::string() : proxies.error().message;
+}
+
+std::string allow_fault(const std::string& text) {
+  const auto rules = webhook::AddressRules::make({text});
+  return rules ? std::string() : rules.error().message;
+}
+
+// Returns how many letters have to be added, removed or replaced to make one text of another.
+std::size_t distance(std::string_view one, std::string_view other) {
+  std::vector<std::size_t> row(other.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < one.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i + 1);
+    for (std::size_t j = 0; j < other.size(); ++j) {
+      const std::size_t replaced = diagonal + (one[i] == other[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
+    }
+  }
+  return row.back();
+}
+
+std::vector<Setting> make_table() {
+  using C = ServeConfig;
+  constexpr std::string_view kFolders = "Folders and files";
+  constexpr std::string_view kAddresses = "Addresses and TLS";
+  constexpr std::string_view kFirst = "First start";
+  constexpr std::string_view kConnections = "Connections";
+  constexpr std::string_view kSizes = "Sizes and the disk";
+  constexpr std::string_view kTimes = "Times of the protocol";
+  constexpr std::string_view kPeople = "Joins, researchers and webhooks";
+  constexpr std::string_view kAudit = "Audit log";
+  constexpr std::string_view kProcess = "Process";
+  return {
+      {kFolders, "state", text(&C::state_dir, "FOLDER"),
+       "folder of the database and the blobs (created)"},
+      {kFolders, "app", text(&C::app_dir, "FOLDER", folder_fault), "folder of the built pages"},
+      {kFolders, "runtime", text(&C::runtime_dir, "FOLDER", folder_fault),
+       "folder of the browser runtime"},
+      {kFolders, "credentials-file", text(&C::credentials_file, "FILE"),
+       "JSON with the first tokens and the join link (mode 0600), written at the first start; "
+       "default: credentials.json in the folder of --state"},
+      {kFolders, "ready-file", text(&C::ready_file, "FILE"),
+       "JSON with the process id and the ports, written when listening"},
+
+      {kAddresses, "compute", address(&C::compute),
+       "where volunteers connect; port 0 is any free one"},
+      {kAddresses, "console", address(&C::console),
+       "where researchers and operators connect; port 0 is any free one"},
+      {kAddresses, "public-url", text(&C::public_url, "URL", url_fault),
+       "the compute origin as volunteers see it"},
+      {kAddresses, "console-url", text(&C::console_url, "URL", url_fault),
+       "the console origin as researchers see it; webhooks name it"},
+      {kAddresses, "tls-cert", text(&C::tls_cert, "FILE", file_fault), "certificate chain, PEM"},
+      {kAddresses, "tls-key", text(&C::tls_key, "FILE", file_fault), "its private key, PEM"},
+      {kAddresses, "insecure", flag(&C::insecure),
+       "listen without TLS on an address that is not loopback"},
+      {kAddresses, "trusted-proxy", list(&C::trusted_proxies, "CIDR|ADDR", proxy_fault),
+       "networks and addresses of proxies in front of the server; only these may say which client "
+       "a "
+       "request or a connection is from (X-Forwarded-For, X-Forwarded-Proto, PROXY protocol 2)"},
+
+      {kFirst, "project", text(&C::project, "NAME", name_fault),
+       "the project's name, as volunteers read it; taken at the first start"},
+      {kFirst, "researcher", text(&C::researcher, "NAME", name_fault),
+       "who asks, as volunteers read it; taken at the first start"},
+
+      {kConnections, "max-connections-per-address",
+       integer(&C::max_connections_per_address, 1, 1'000'000),
+       "open connections of one address, for each origin"},
+      {kConnections, "max-connections", integer(&C::max_connections, 1, 1'000'000),
+       "open connections of the compute origin"},
+      {kConnections, "max-console-connections", integer(&C::max_console_connections, 1, 1'000'000),
+       "open connections of the console origin, which a full compute origin leaves free"},
+      {kConnections, "waiting-requests", integer(&C::waiting_requests, 1, 8'192),
+       "the most requests of one person, device or network that wait to be read"},
+      {kConnections, "queue-limit-bytes", size(&C::queue_limit_bytes, kKiB, kGiB),
+       "what may wait for one slow WebSocket"},
+
+      {kSizes, "max-blob-bytes", size(&C::max_blob_bytes, 1, kTiB), "the largest upload"},
+      {kSizes, "max-checkpoint-bytes", size(&C::max_checkpoint_bytes, 1, 4 * kGiB),
+       "the largest checkpoint of a trial"},
+      {kSizes, "max-artifact-bytes", size(&C::max_artifact_bytes, 1, 4 * kGiB),
+       "the largest artifact of a trial; devices send none above 64 MiB"},
+      {kSizes, "min-free-bytes", size(&C::min_free_bytes, 0, 1'024 * kTiB),
+       "what guests leave of the disk: with less, nothing that grows is accepted"},
+      {kSizes, "reserve-bytes", size(&C::reserve_bytes, 0, kTiB),
+       "kept on the disk for deletions, cancellations and revocations; 0 is none"},
+
+      {kTimes, "lease-ms", time(&C::lease_ms, 1'000, kHourMs),
+       "how long an attempt lives without a sign of its device"},
+      {kTimes, "heartbeat-ms", time(&C::heartbeat_ms, 100, 600'000),
+       "how often a device gives a sign"},
+      {kTimes, "hello-ms", time(&C::hello_ms, 10, 60'000),
+       "how long a new WebSocket may stay silent"},
+      {kTimes, "slow-peer-ms", time(&C::slow_peer_ms, 100, 600'000),
+       "how long a WebSocket may take nothing of what is sent"},
+      {kTimes, "drain-ms", time(&C::drain_ms, 0, 600'000),
+       "the longest wait for commits at the end"},
+
+      {kPeople, "joins-burst", number(&C::joins_burst, 1, 1e9),
+       "devices that one address may add at once"},
+      {kPeople, "joins-per-s", number(&C::joins_per_s, 0.001, 1e9),
+       "devices that one address may add in the long run"},
+      // The longest message and what its session still owes must fit into it.
+      {kPeople, "message-kib-burst", number(&C::message_kib_burst, 2'048, 1e9),
+       "KiB of messages that one device may send at once"},
+      {kPeople, "message-kib-per-s", number(&C::message_kib_per_s, 0.001, 1e9),
+       "KiB of messages that one device may send in a second in the long run"},
+      {kPeople, "registration", flag(&C::open_registration),
+       "let people ask to become researchers; an administrator decides"},
+      {kPeople, "webhooks", flag(&C::webhooks),
+       "let studies post what happens to them to an address of their owner"},
+      {kPeople, "webhook-allow", list(&C::webhook_allow, "CIDR|HOST", allow_fault),
+       "networks, addresses and host names that webhooks may have in addition to public ones, also "
+       "without TLS"},
+      {kPeople, "webhook-ca", text(&C::webhook_ca, "FILE", file_fault),
+       "certificates of further authorities that hosts of webhooks may have, PEM"},
+      {kPeople, "no-devices-ms", time(&C::no_devices_ms, 100, 24 * kHourMs),
+       "how long a study has no device until its webhook hears of it"},
+
+      {kAudit, "audit-days", integer(&C::audit_days, 0, 36'500),
+       "how long the audit log is kept; 0 is for ever"},
+      {kAudit, "audit-entries", integer(&C::audit_entries, 0, 1'000'000'000),
+       "the most entries of the audit log; beyond them the person with the longest log loses the "
+       "oldest; 0 is any number"},
+      {kAudit, "audit-mib", integer(&C::audit_mib, 0, 1'000'000),
+       "the most MiB of the audit log, as --audit-entries; 0 is any number"},
+
+      {kProcess, "log-level", log_level(&C::log_level), "debug, info, warning, error or off"},
+      {kProcess, "io-threads", integer(&C::io_threads, 1, 64), "threads that serve connections"},
+      {kProcess, "end-with-stdin", flag(&C::end_with_stdin),
+       "end when standard input is closed, and so with the program that holds its pipe"},
+      {kProcess, "trust-clock", flag(&C::trust_clock),
+       "believe this machine's clock although it is more than 90 days after the last time that the "
+       "server knows"},
+  };
+}
+
+}  // namespace
+
+std::string url_fault(const std::string& text) {
+  const bool http = text.starts_with("http://") || text.starts_with("https://");
+  const std::size_t start = text.find("://");
+  if (!http || start == std::string::npos || text.size() <= start + 3) {
+    return "Give a URL that begins with http:// or https://, such as https://compute.example.org.";
+  }
+  // A URL with a password would be shown in join links and by `config show`.
+  if (text.find_first_of(" \"'<>\\#?@", start) != std::string::npos) {
+    return "Give a URL without a user, a query, a fragment or quotes.";
+  }
+  return {};
+}
+
+std::string Setting::flag() const { return "--" + std::string(name); }
+
+std::string Setting::environment() const {
+  std::string text = "HYPERFLOCK_";
+  for (const char one : name)
+    text += one == '-' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(one)));
+  return text;
+}
+
+std::string Setting::fallback() const { return form.text(form.get(ServeConfig{})); }
+
+const std::vector<Setting>& table() {
+  static const std::vector<Setting> rows = make_table();
+  return rows;
+}
+
+const Setting* find_setting(std::string_view name) {
+  const auto found = std::ranges::find(table(), name, &Setting::name);
+  return found == table().end() ? nullptr : &*found;
+}
+
+std::string_view nearest_setting(std::string_view wrong) {
+  // Longer names have other meanings, not other spellings. Nobody mistypes a name of a kilobyte.
+  if (wrong.size() > 64) return {};
+  const auto nearest = std::ranges::min_element(
+      table(), {}, [wrong](const Setting& one) { return distance(wrong, one.name); });
+  const std::size_t allowed = std::max<std::size_t>(1, nearest->name.size() / 3);
+  return distance(wrong, nearest->name) <= allowed ? nearest->name : std::string_view();
+}
+
+}  // namespace hyperflock::settings
