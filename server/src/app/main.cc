@@ -2,8 +2,10 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <ctime>
 #include <string>
 #include <thread>
 #include <variant>
@@ -11,7 +13,10 @@
 
 #include "app/config.h"
 #include "app/server.h"
+#include "app/service_manager.h"
+#include "app/terminal.h"
 #include "app/version.h"
+#include "base/steady_clock.h"
 #include "cli/admin.h"
 #include "cli/healthcheck.h"
 #include "storage/sqlite/open.h"
@@ -53,7 +58,41 @@ void watch_stdin() {
   }).detach();
 }
 
-int serve(const ServeConfig& config) {
+// Waits for a signal, at most until `until`. Returns 0 if none came.
+int next_signal(const sigset_t& signals, Instant until) {
+  const Millis left = std::max<Millis>(0, until - steady_now());
+  const timespec limit{.tv_sec = static_cast<std::time_t>(left / 1'000),
+                       .tv_nsec = static_cast<long>(left % 1'000) * 1'000'000};
+  const int received = sigtimedwait(&signals, nullptr, &limit);
+  return std::max(received, 0);
+}
+
+// Serves until a signal ends it: SIGTERM, SIGINT, or SIGHUP of a closed terminal. Any other SIGHUP
+// reloads. Meanwhile it gives the service manager's watchdog a sign whenever all threads answer.
+void serve_until_signal(Server& server, const sigset_t& signals, const ServiceManager& manager,
+                        const Terminal& terminal) {
+  constexpr Millis kNever = 3'600'000;
+  const Millis every = manager.watchdog_ms() == 0 ? kNever : manager.watchdog_ms() / 4 + 1;
+  Instant next = steady_now();
+  for (;;) {
+    if (manager.watchdog_ms() != 0 && steady_now() >= next) {
+      if (server.threads_answered()) {
+        manager.alive();
+        server.ask_threads();
+      }
+    }
+    if (steady_now() >= next) next = steady_now() + every;
+    const int received = next_signal(signals, next);
+    if (received == 0) continue;
+    telemetry::log(telemetry::LogLevel::info, "signal", {{"number", received}});
+    if (received != SIGHUP || terminal.closed()) return;
+    manager.reloading();
+    (void)server.reload();  // reload() logs any error
+    manager.ready();
+  }
+}
+
+int serve(ServeConfig config) {
   telemetry::start_logging(config.log_level);
   // Every thread inherits the signal mask, so signals are handled only here.
   sigset_t signals;
@@ -63,7 +102,11 @@ int serve(const ServeConfig& config) {
   sigaddset(&signals, SIGHUP);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   signal(SIGPIPE, SIG_IGN);
+  const Terminal terminal;
+  const ServiceManager manager;
   if (config.end_with_stdin) watch_stdin();
+  if (manager.watchdog_ms() != 0)
+    config.answer_ms = std::clamp<Millis>(manager.watchdog_ms() / 8, 1, 1'000);
 
   Result<std::unique_ptr<Server>> server = Server::start(config);
   if (!server) {
@@ -71,20 +114,15 @@ int serve(const ServeConfig& config) {
     return 1;
   }
   introduce(**server);
-  int received = 0;
-  for (;;) {
-    sigwait(&signals, &received);
-    telemetry::log(telemetry::LogLevel::info, "signal", {{"number", received}});
-    // Without a certificate, SIGHUP means that the terminal was closed, so the server stops.
-    if (received != SIGHUP || !config.tls()) break;
-    (void)(*server)->reload();  // reload() logs any error
-  }
+  manager.ready();
+  serve_until_signal(**server, signals, manager, terminal);
   // A second signal ends the program at once.
   std::thread([signals] {
     int again = SIGHUP;
     while (again == SIGHUP) sigwait(&signals, &again);
     ::_exit(128 + again);
   }).detach();
+  manager.stopping(config.drain_ms + kLongestCloseMs);
   (*server)->stop();
   return 0;
 }

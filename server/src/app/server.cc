@@ -20,6 +20,7 @@
 #include "app/descriptors.h"
 #include "app/idle_memory.h"
 #include "app/kept_runtimes.h"
+#include "app/liveness.h"
 #include "app/version.h"
 #include "auth/first_start.h"
 #include "auth/identity_cache.h"
@@ -141,6 +142,7 @@ class RunningServer final : public Server {
         console_connections_(config.max_connections_per_address, config.max_console_connections,
                              metrics_),
         io_(static_cast<int>(config.io_threads)),
+        liveness_(config.io_threads + 1),
         readers_({.queues = {.waiting_per_caller = config.waiting_requests}}),
         hub_(hub::make_hub(io_, *storage_, readers_, outputs_, metrics_, hub_settings(config))),
         deliverer_(*storage_, deliverer_settings()),
@@ -163,8 +165,15 @@ class RunningServer final : public Server {
     sweep();
     if (config_.webhooks) deliverer_.start();
     threads_.reserve(config_.io_threads);
-    for (std::size_t i = 0; i < config_.io_threads; ++i)
-      threads_.emplace_back([this] { io_.run(); });
+    for (std::size_t i = 0; i < config_.io_threads; ++i) {
+      threads_.emplace_back([this, i] {
+        if (config_.answer_ms == 0) {
+          io_.run();
+        } else {
+          run_answering(io_, liveness_, i, config_.answer_ms);
+        }
+      });
+    }
     telemetry::log(telemetry::LogLevel::info, "listening",
                    {{"compute", compute_origin()},
                     {"console", console_origin()},
@@ -187,7 +196,13 @@ class RunningServer final : public Server {
   const std::optional<FirstStart>& first_start() const override { return first_start_; }
 
   Status reload() override {
-    if (tls_ == nullptr) return {};
+    if (tls_ == nullptr) {
+      telemetry::log(telemetry::LogLevel::info, "nothing_to_reload",
+                     {{"reason",
+                       "The server has no certificate. Other settings are read at the "
+                       "start only: restart it."}});
+      return {};
+    }
     const Status reloaded = tls_->reload();
     if (reloaded)
       note_certificate();
@@ -196,6 +211,15 @@ class RunningServer final : public Server {
                      {{"code", reloaded.error().code}, {"reason", reloaded.error().message}});
     return reloaded;
   }
+
+  void ask_threads() override {
+    const std::uint64_t question = liveness_.ask();
+    // The answer comes from the writer by way of the hub. An error is an answer, too.
+    hub_->commit({storage::KeepTime{}}, [this, question](const Result<storage::Outcome>&) {
+      liveness_.answer(config_.io_threads, question);
+    });
+  }
+  bool threads_answered() const override { return liveness_.all_answered(); }
 
   void stop() override {
     if (stopped_.exchange(true)) return;
@@ -554,6 +578,7 @@ class RunningServer final : public Server {
   std::optional<net::HttpContext> console_http_;
   std::optional<FirstStart> first_start_;
   asio::io_context io_;
+  Liveness liveness_;  // of the I/O threads, and of hub and writer together
   hub::ReaderPool readers_;
   std::unique_ptr<hub::Hub> hub_;
   webhook::Deliverer deliverer_;

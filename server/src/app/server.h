@@ -13,6 +13,9 @@
 
 namespace hyperflock::app {
 
+// stop() takes at most this long, in addition to ServeConfig::drain_ms.
+inline constexpr Millis kLongestCloseMs = 10'000;
+
 // The secrets that the first start with a state folder creates, and the file that contains them.
 struct FirstStart {
   std::string admin_token;
@@ -35,9 +38,15 @@ class Server {
   virtual std::string console_origin() const = 0;
   virtual const std::optional<FirstStart>& first_start() const = 0;
 
-  // Reads the certificate again. Open connections keep theirs. Any thread. Error: `bad_tls`, which
-  // is also logged; the old certificate stays.
+  // Reads the certificate again. Open connections keep theirs. Without TLS nothing is read. Any
+  // thread. Error: `bad_tls`, which is also logged; the old certificate stays.
   virtual Status reload() = 0;
+
+  // Asks the threads that serve connections, the hub and the writer for an answer.
+  // threads_answered() returns whether all of them have given it. One thread. REQUIRES:
+  // ServeConfig::answer_ms is not 0.
+  virtual void ask_threads() = 0;
+  virtual bool threads_answered() const = 0;
 
   // Stops leasing, waits for a limited time until all proposed transitions are committed, closes
   // every connection and ends the threads. Leases stay in the database. Further calls do nothing;

@@ -1,5 +1,6 @@
-// Structured logs: one JSON object a line on stderr. Never log a token, a secret or an enrolment
-// code. Any thread.
+// Structured logs: one JSON object a line on stderr. If that is systemd's journal, the line's
+// priority comes first, so that `journalctl -p warning` works. Never log a token, a secret or an
+// enrolment code. Any thread.
 //   log(LogLevel::info, "listening", {{"port", 8780}});
 #pragma once
 

@@ -26,9 +26,10 @@ namespace hyperflock::app {
 class Program {
  public:
   // Serves the folder `state` on free ports. The program writes its addresses to the file `ready`,
-  // and what it prints and logs to the file `printed`.
+  // and what it prints and logs to the file `printed`. If a terminal is given, it is the program's
+  // standard input and its controlling terminal.
   Program(const std::string& state, std::string ready, const std::vector<std::string>& more = {},
-          const std::string& printed = "/dev/null")
+          const std::string& printed = "/dev/null", const std::string& terminal = {})
       : ready_(std::move(ready)) {
     std::vector<std::string> words{kServerProgram, "serve",       "--state",   state,
                                    "--compute",    "127.0.0.1:0", "--console", "127.0.0.1:0",
@@ -43,8 +44,15 @@ class Program {
     for (const int stream : {STDOUT_FILENO, STDERR_FILENO})
       posix_spawn_file_actions_addopen(&quiet, stream, printed.c_str(),
                                        O_WRONLY | O_CREAT | O_APPEND, S_IRUSR | S_IWUSR);
-    if (posix_spawn(&pid_, kServerProgram, &quiet, nullptr, arguments.data(), environ) != 0)
+    posix_spawnattr_t attributes;
+    posix_spawnattr_init(&attributes);
+    if (!terminal.empty()) {
+      posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
+      posix_spawn_file_actions_addopen(&quiet, STDIN_FILENO, terminal.c_str(), O_RDWR, 0);
+    }
+    if (posix_spawn(&pid_, kServerProgram, &quiet, &attributes, arguments.data(), environ) != 0)
       pid_ = -1;
+    posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&quiet);
   }
   ~Program() {

@@ -1,0 +1,43 @@
+// Reports to the program that started this one, such as systemd, by the protocol of sd_notify(3):
+// the server is ready, reloads, stops, and is alive. Without such a program nothing happens. One
+// thread.
+//
+//   NOTIFY_SOCKET   where to send: a path, or an abstract address that begins with @
+//   WATCHDOG_USEC   how long the server may give no sign until it is killed and started again
+//   WATCHDOG_PID    of which process; this one if it is not set
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/instant.h"
+
+namespace hyperflock::app {
+
+class ServiceManager {
+ public:
+  // Reads the environment.
+  ServiceManager();
+
+  // How long the server may give no sign. 0: nobody waits for one.
+  Millis watchdog_ms() const { return watchdog_ms_; }
+
+  // Each logs an error and goes on.
+  void ready() const;
+  void reloading() const;
+  // The manager waits at least this long for the end.
+  void stopping(Millis longest) const;
+  void alive() const;
+
+ private:
+  void send(const std::string& state) const;
+
+  std::string socket_;
+  Millis watchdog_ms_ = 0;
+};
+
+// Sends one datagram to a Unix socket: a path, or an abstract address that begins with @. Returns
+// why it was not sent, or an empty text.
+std::string send_datagram(std::string_view socket, std::string_view text);
+
+}  // namespace hyperflock::app
