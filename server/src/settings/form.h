@@ -24,7 +24,7 @@ enum class Kind { flag, integer, number, size, time, text, list };
 struct Form {
   Kind kind = Kind::text;
   std::string placeholder{};  // what --help shows in place of a value, such as ADDR:PORT
-  double least = 0;         // of integers, numbers, sizes and times
+  double least = 0;           // of integers, numbers, sizes and times
   double most = 0;
   // Returns why a text is wrong, in one sentence, or an empty text.
   std::string (*fault)(const std::string& text) = nullptr;
