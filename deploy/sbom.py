@@ -31,6 +31,7 @@ CPP_LIBRARIES = {
     "cli11": ("libcli11-dev", "BSD-3-Clause"),
     "fmt": ("libfmt-dev", "MIT"),
     "glibc": ("libc6-dev", "LGPL-2.1-or-later"),
+    "jemalloc": ("libjemalloc-dev", "BSD-2-Clause"),
     "libstdc++": ("libstdc++-12-dev", "GPL-3.0-or-later WITH GCC-exception-3.1"),
     "nlohmann-json": ("nlohmann-json3-dev", "MIT"),
     "openssl": ("libssl-dev", "Apache-2.0"),

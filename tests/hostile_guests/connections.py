@@ -113,13 +113,13 @@ def devices_fill_the_compute_origin(ground: Ground) -> Iterator[str]:
 
 
 def large_message_before_hello(ground: Ground) -> Iterator[str]:
-    """Send more than 4 KiB on a WebSocket without a credential, in one frame and in fragments."""
+    """Send more than 2 KiB on a WebSocket without a credential, in one frame and in fragments."""
     for parts in (
         (b"\x81\xff" + (1 << 20).to_bytes(8, "big"),),
-        (b"\x01\xfe\x0f\xff", b"\x00\xfe\x0f\xff"),
+        (b"\x01\xfe\x07\xff", b"\x00\xfe\x07\xff"),
     ):
         opened, _ = upgraded(ground)
-        opened.sendall(b"".join(part + bytes(4) + b" " * 4095 for part in parts))
+        opened.sendall(b"".join(part + bytes(4) + b" " * 2047 for part in parts))
         opened.sendall(b" " * 10)
         yield code_of(answer_of(opened))
 
@@ -136,10 +136,10 @@ def half_open_websockets(ground: Ground) -> Iterator[str]:
 
 
 def open_halves(ground: Ground) -> list[socket.socket]:
-    """Open WebSockets and send the first 4,000 bytes of a message of 1 MiB on each."""
+    """Open WebSockets and send the first 2,040 bytes of a message of 1 MiB on each."""
     begun = [upgraded(ground)[0] for _ in range(FLOOD)]
     for one in begun:
-        one.sendall(b"\x81\xff" + (1 << 20).to_bytes(8, "big") + bytes(4) + b" " * 4_000)
+        one.sendall(b"\x81\xff" + (1 << 20).to_bytes(8, "big") + bytes(4) + b" " * 2_040)
     return begun
 
 

@@ -188,7 +188,7 @@ class Ground:
         path = f"/api/researchers/{self.attacker.person}"
         assert self.http("POST", path, {"quota": quota}, token=self.admin).code == "ok"
 
-    def keep_up(self, attack: Callable[[], None], cycles: int = 30) -> None:
+    def keep_up(self, attack: Callable[[], None], cycles: int = 200) -> None:
         """Attack again and again until the neighbour has finished this many more trials."""
         wanted = self.neighbour.cycles + cycles
         while self.neighbour.cycles < wanted:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -14,12 +15,13 @@ from ground import Ground
 from patience import until
 from table import ATTEMPTS, Attempt
 
-# The neighbour's trials before an attack, with which those during it are compared.
-_QUIET = 30
-# The server gives back at least this many bytes for each connection of a flood that has ended. The
-# C library keeps the others for its next use.
-GIVEN_BACK_BYTES = 3 * 1024
+# The server gives back at least this many bytes for each connection of a flood that has ended. It
+# keeps the others for the next connections.
+GIVEN_BACK_BYTES = 5 * 1024
 _chosen = os.environ.get("HOSTILE_GUESTS", "")
+# The neighbour's trials before an attack, with which those during it are compared. A 99th
+# percentile needs hundreds, but the short form asks only whether the neighbour is served.
+_QUIET = 30 if _chosen == "short" else 300
 
 
 def _is_chosen(name: str, *, short: bool = False) -> bool:
@@ -41,13 +43,28 @@ def test_attempt(attempt: Attempt, tmp_path: Path, request: pytest.FixtureReques
     with Ground(tmp_path, *attempt.options) as ground:
         ground.neighbour.work(_QUIET)
         ground.neighbour.begin()
-        answered = set(attempt.attack(ground))
+        answered = _run(attempt, ground)
         # What the attack left open, such as connections, is still there.
         ground.neighbour.work(_QUIET)
         for name, ratio in ground.neighbour.ratios().items():
             request.node.user_properties.append((name, f"{ratio:.2f}"))
         assert answered == set(attempt.codes.split())
         ground.check_intact()
+
+
+def _run(attempt: Attempt, ground: Ground) -> set[str]:
+    """Attack and return the answered codes.
+
+    The attack has a thread of the lowest priority, and so have the threads that it starts. A real
+    attacker has a machine of its own, so its work must not take processor time from the server and
+    the neighbour.
+    """
+    with ThreadPoolExecutor(1, initializer=_yield_to_others) as thread:
+        return thread.submit(lambda: set(attempt.attack(ground))).result()
+
+
+def _yield_to_others() -> None:
+    os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
 
 
 @pytest.mark.skipif(not _is_chosen("connections.memory"), reason="other attacks are chosen")

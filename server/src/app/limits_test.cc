@@ -1,8 +1,7 @@
-// Tests how many connections the limit of open files allows, and when memory is given back.
+// Tests how many connections the limit of open files allows.
 #include <gtest/gtest.h>
 
 #include "app/descriptors.h"
-#include "app/idle_memory.h"
 
 namespace hyperflock::app {
 namespace {
@@ -33,33 +32,6 @@ TEST(Descriptors, TheLimitIsRaisedAsFarAsAllowed) {
   const std::uint64_t limit = raise_descriptor_limit();
   EXPECT_GT(limit, 0U);
   EXPECT_EQ(raise_descriptor_limit(), limit);
-}
-
-TEST(IdleMemory, IsGivenBackOnceAfterManyConnectionsHaveEnded) {
-  IdleMemory memory;
-  Instant at{1'000};
-  const auto seconds = [&](int count, std::size_t open) {
-    int times = 0;
-    for (int i = 0; i < count; ++i) {
-      at = at + 1'000;
-      times += memory.due(open, open, at) ? 1 : 0;
-    }
-    return times;
-  };
-  EXPECT_EQ(seconds(60, 400), 0);
-  EXPECT_EQ(seconds(4, 0), 0);
-  EXPECT_EQ(seconds(60, 0), 1);
-  EXPECT_EQ(seconds(60, 10), 0);
-  EXPECT_EQ(seconds(60, 0), 0);
-}
-
-TEST(IdleMemory, IsGivenBackAlsoWhileOthersComeAndGo) {
-  IdleMemory memory;
-  int times = 0;
-  memory.due(100, 500, Instant{1'000});
-  for (int second = 2; second < 60; ++second)
-    times += memory.due(second % 2 == 0 ? 100 : 101, 101, Instant{second * 1'000}) ? 1 : 0;
-  EXPECT_EQ(times, 1);
 }
 
 }  // namespace

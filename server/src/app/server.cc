@@ -18,9 +18,9 @@
 #include <vector>
 
 #include "app/descriptors.h"
-#include "app/idle_memory.h"
 #include "app/kept_runtimes.h"
 #include "app/liveness.h"
+#include "app/memory.h"
 #include "app/version.h"
 #include "auth/first_start.h"
 #include "auth/identity_cache.h"
@@ -259,10 +259,6 @@ class RunningServer final : public Server {
     return compute_connections_.size() + console_connections_.size();
   }
 
-  std::size_t take_peak() {
-    return compute_connections_.take_peak() + console_connections_.take_peak();
-  }
-
   void note_certificate() {
     const net::CertificateFacts facts = tls_->facts();
     std::string names;
@@ -494,8 +490,7 @@ class RunningServer final : public Server {
       if (error) return;
       const Instant instant = steady_now();
       for (net::Connections* open : both()) open->check_progress(instant);
-      if (idle_memory_.due(connections(), take_peak(), instant))
-        (void)readers_.post(give_back_memory);
+      (void)readers_.post(give_back_unused_memory);
       watch_time();
       trim_audit();
       note_room();
@@ -590,7 +585,6 @@ class RunningServer final : public Server {
   std::int64_t kept_at_ = 0;
   std::int64_t trimmed_at_ = 0;
   std::int64_t aged_at_ = 0;
-  IdleMemory idle_memory_;
   std::vector<std::thread> threads_;
   std::atomic<bool> stopped_{false};
 };

@@ -58,7 +58,6 @@ Result<ConnectionSlot> Connections::admit(const std::string& client) {
     }
     id = ++last_id_;
     open_.emplace(id, nullptr);
-    peak_ = std::max(peak_, open_.size());
     unproven_.insert(id);
   }
   if (displaced) displaced->displace();
@@ -144,11 +143,6 @@ void Connections::clear() {
 std::size_t Connections::size() const {
   const std::lock_guard lock(mutex_);
   return open_.size();
-}
-
-std::size_t Connections::take_peak() {
-  const std::lock_guard lock(mutex_);
-  return std::exchange(peak_, open_.size());
 }
 
 void Connections::attach(std::uint64_t id, const std::shared_ptr<Closable>& connection) {

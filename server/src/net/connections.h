@@ -89,8 +89,6 @@ class Connections {
   // Forgets the connections that are still open. REQUIRES: no connection runs any more.
   void clear();
   std::size_t size() const;
-  // Returns the most connections that were open at once since the last call.
-  std::size_t take_peak();
 
  private:
   friend class ConnectionSlot;
@@ -111,7 +109,6 @@ class Connections {
   mutable std::mutex mutex_;
   std::condition_variable emptied_;
   std::uint64_t last_id_ = 0;
-  std::size_t peak_ = 0;
   std::optional<int> shut_code_;
   std::unordered_map<std::uint64_t, std::shared_ptr<Closable>> open_;  // null: not attached yet
   std::set<std::uint64_t> unproven_;                                   // the oldest first

@@ -44,17 +44,6 @@ TEST(Connections, AClientHasItsShare) {
   EXPECT_EQ(all.size(), 1U);
 }
 
-TEST(Connections, APeakIsSeenAlsoAfterwards) {
-  Connections all(10, 100, metrics());
-  const Open one(all.admit("a"));
-  {
-    const Open two(all.admit("a"));
-    const Open three(all.admit("a"));
-  }
-  EXPECT_EQ(all.take_peak(), 3U);
-  EXPECT_EQ(all.take_peak(), 1U);
-}
-
 TEST(Connections, AConnectionOfAProxyCountsForTheClientThatItServes) {
   Connections all(1, 100, metrics());
   std::vector<Open> proxied;

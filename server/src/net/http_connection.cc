@@ -11,6 +11,7 @@
 #include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/http/buffer_body.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/read.hpp>
@@ -337,7 +338,6 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
     timer_.cancel();
     auto handed = std::make_shared<Upgrade>();
     handed->stream = std::move(stream_);
-    handed->buffer = std::move(buffer_);
     handed->request = head.release();
     handed->slot = std::move(slot_);
     handed->address = request.address;

@@ -40,7 +40,7 @@ void SessionBase::on_bad_frame(const char* code) {
     message = "A message takes too long to arrive; send it in one piece.";
   } else if (name == "frame_too_large") {
     message = greeted_ ? "A frame may have at most 1 MiB; split what you send."
-                       : "Before hello is accepted, a frame may have at most 4 KiB.";
+                       : "Before hello is accepted, a frame must be smaller than 2 KiB.";
   }
   send_error(Error{code, message});
 }

@@ -10,12 +10,10 @@
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/ssl/stream.hpp>
 #include <boost/beast/core/bind_handler.hpp>
-#include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/core/role.hpp>
 #include <boost/beast/http/empty_body.hpp>
 #include <boost/beast/http/message.hpp>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -32,10 +30,11 @@ class Stream {
  public:
   using executor_type = hub::Strand;
   using next_layer_type = Socket;
+  using TlsStream = boost::asio::ssl::stream<Socket&>;
 
   // `tls` is nullptr for a plain stream.
   Stream(Socket socket, TlsContext tls) : socket_(std::move(socket)), context_(std::move(tls)) {
-    if (context_ != nullptr) tls_.emplace(socket_, *context_);
+    if (context_ != nullptr) tls_ = std::make_unique<TlsStream>(socket_, *context_);
   }
   // The class is not movable, because the TLS layer refers to the socket.
   Stream(const Stream&) = delete;
@@ -44,7 +43,7 @@ class Stream {
   executor_type get_executor() { return socket_.get_executor(); }
   Socket& next_layer() { return socket_; }
   const Socket& next_layer() const { return socket_; }
-  boost::asio::ssl::stream<Socket&>* tls() { return tls_ ? &*tls_ : nullptr; }
+  TlsStream* tls() { return tls_.get(); }
 
   template <typename Buffers, typename Token>
   auto async_read_some(const Buffers& buffers, Token&& token) {
@@ -90,13 +89,12 @@ class Stream {
  private:
   Socket socket_;
   TlsContext context_;
-  std::optional<boost::asio::ssl::stream<Socket&>> tls_;
+  std::unique_ptr<TlsStream> tls_;
 };
 
 // A request for a WebSocket, with all that is needed to accept it.
 struct Upgrade {
   std::unique_ptr<Stream> stream;
-  boost::beast::flat_buffer buffer;  // bytes after the request
   boost::beast::http::request<boost::beast::http::empty_body> request;
   ConnectionSlot slot;
   std::string address;  // of the client

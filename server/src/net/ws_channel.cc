@@ -4,10 +4,11 @@
 #include <atomic>
 #include <boost/asio/dispatch.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/beast/core/flat_buffer.hpp>
 #include <boost/beast/websocket/stream.hpp>
 #include <chrono>
-#include <deque>
 #include <limits>
+#include <list>
 #include <utility>
 
 #include "base/steady_clock.h"
@@ -31,22 +32,23 @@ constexpr int kKernelSendBytes = 128 * 1024;
 
 class Channel final : public WsChannel, public std::enable_shared_from_this<Channel> {
  public:
-  Channel(std::shared_ptr<Upgrade> upgrade, const ChannelLimits& limits,
+  Channel(const std::shared_ptr<Upgrade>& upgrade, const ChannelLimits& limits,
           telemetry::Metrics& metrics, std::shared_ptr<ChannelUser> user)
       : limits_(limits),
         metrics_(metrics),
         user_(std::move(user)),
         address_(upgrade->address),
-        upgrade_(std::move(upgrade)),
-        ws_(*upgrade_->stream),
+        stream_(std::move(upgrade->stream)),
+        slot_(std::move(upgrade->slot)),
+        ws_(*stream_),
         timer_(ws_.get_executor()) {}
 
-  void accept() {
+  void accept(std::shared_ptr<const Upgrade> upgrade) {
     buffer_.max_size(message_limit() + 1);  // so that it does not double beyond it
-    upgrade_->slot.attach(shared_from_this());
+    slot_.attach(shared_from_this());
     ErrorCode ignored;
-    upgrade_->stream->next_layer().set_option(asio::socket_base::send_buffer_size(kKernelSendBytes),
-                                              ignored);
+    stream_->next_layer().set_option(asio::socket_base::send_buffer_size(kKernelSendBytes),
+                                     ignored);
     websocket::stream_base::timeout timeout{};
     timeout.handshake_timeout = std::chrono::seconds(10);
     timeout.idle_timeout = milliseconds(limits_.idle_ms);
@@ -55,8 +57,8 @@ class Channel final : public WsChannel, public std::enable_shared_from_this<Chan
     ws_.read_message_max(0);  // on_read() checks the size, so that the answer has its code
     ws_.auto_fragment(false);
     ws_.text(true);
-    ws_.async_accept(upgrade_->request, [self = shared_from_this()](ErrorCode error) {
-      self->upgrade_->request = {};
+    const auto& request = upgrade->request;
+    ws_.async_accept(request, [self = shared_from_this(), upgrade](ErrorCode error) {
       if (error) {
         self->finish(error);
         return;
@@ -134,7 +136,7 @@ class Channel final : public WsChannel, public std::enable_shared_from_this<Chan
   void trust() override {
     trusted_ = true;
     buffer_.max_size(std::numeric_limits<std::size_t>::max());
-    upgrade_->slot.prove();
+    slot_.prove();
   }
 
   void on_drained(std::function<void()> action) override { drained_ = std::move(action); }
@@ -281,7 +283,7 @@ class Channel final : public WsChannel, public std::enable_shared_from_this<Chan
                        ws_.reason().code == websocket::close_code::normal;
     timer_.cancel();
     ErrorCode ignored;
-    upgrade_->stream->next_layer().close(ignored);
+    stream_->next_layer().close(ignored);
     for (const std::string& frame : queue_) forget(frame.size());
     // The frame that is being written is freed with its operation.
     while (queue_.size() > (writing_ ? 1U : 0U)) queue_.pop_back();
@@ -289,7 +291,7 @@ class Channel final : public WsChannel, public std::enable_shared_from_this<Chan
     if (const auto user = std::exchange(user_, nullptr)) {
       user->on_closed(clean ? ChannelUser::How::clean : ChannelUser::How::lost);
     }
-    upgrade_->slot = ConnectionSlot();
+    slot_ = ConnectionSlot();
   }
 
   void forget(std::size_t bytes) {
@@ -301,11 +303,12 @@ class Channel final : public WsChannel, public std::enable_shared_from_this<Chan
   telemetry::Metrics& metrics_;
   std::shared_ptr<ChannelUser> user_;
   const std::string address_;
-  std::shared_ptr<Upgrade> upgrade_;
+  std::unique_ptr<Stream> stream_;
+  ConnectionSlot slot_;
   websocket::stream<Stream&, false> ws_;  // no permessage-deflate, which costs 130 KiB a connection
   hub::Timer timer_;
   boost::beast::flat_buffer buffer_;
-  std::deque<std::string> queue_;
+  std::list<std::string> queue_;  // unlike a deque, it holds no memory while it is empty
   std::function<void()> drained_;
   websocket::close_reason reason_;
   bool accepted_ = false;  // the upgrade is answered; nothing may be written before
@@ -330,8 +333,8 @@ std::shared_ptr<WsChannel> WsChannel::start(std::shared_ptr<Upgrade> upgrade,
                                             const ChannelLimits& limits,
                                             telemetry::Metrics& metrics,
                                             std::shared_ptr<ChannelUser> user) {
-  auto channel = std::make_shared<Channel>(std::move(upgrade), limits, metrics, std::move(user));
-  channel->accept();
+  auto channel = std::make_shared<Channel>(upgrade, limits, metrics, std::move(user));
+  channel->accept(std::move(upgrade));
   return channel;
 }
 

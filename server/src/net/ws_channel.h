@@ -25,7 +25,7 @@ struct Upgrade;
 struct ChannelLimits {
   std::size_t queue_bytes = std::size_t{4} << 20;  // of the outgoing queue
   std::size_t frame_bytes = std::size_t{1} << 20;  // incoming (R1)
-  std::size_t greeting_bytes = 4'096;              // incoming, before trust()
+  std::size_t greeting_bytes = 2'047;              // incoming, before trust()
   std::size_t unanswered_frames = 32;              // frames that may wait for a credit
   Millis idle_ms = 60'000;                         // of silence; pings are sent at half of it
   Millis stuck_ms = 20'000;                        // of a write without progress
