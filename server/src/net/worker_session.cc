@@ -8,7 +8,6 @@
 namespace hyperflock::net {
 namespace {
 
-constexpr int kTryLater = 1013;
 // A session pays for its messages in pieces of this many bytes, so that short messages cost no
 // lock.
 constexpr std::size_t kPaidAtOnce = std::size_t{64} << 10;

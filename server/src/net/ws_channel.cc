@@ -23,7 +23,6 @@ using std::chrono::milliseconds;
 
 constexpr int kFrameTooLarge = 1009;
 constexpr int kSlowPeer = 4002;
-constexpr int kTryLater = 1013;
 constexpr std::size_t kReadBytes = std::size_t{16} * 1024;
 constexpr std::size_t kGreetingRead = 512;
 // The size of the kernel's send buffer for one peer. Control messages need little, and a slow peer

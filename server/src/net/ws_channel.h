@@ -22,6 +22,8 @@ namespace hyperflock::net {
 
 struct Upgrade;
 
+inline constexpr int kTryLater = 1013;  // WebSocket's close code "try again later"
+
 struct ChannelLimits {
   std::size_t queue_bytes = std::size_t{4} << 20;  // of the outgoing queue
   std::size_t frame_bytes = std::size_t{1} << 20;  // incoming (R1)

@@ -14,21 +14,21 @@ struct Unit {
 };
 
 // The first one that divides a number without a rest is the one that is shown.
-constexpr std::array kSizes{Unit{"TiB", std::int64_t{1} << 40},
-                            Unit{"GiB", std::int64_t{1} << 30},
-                            Unit{"MiB", std::int64_t{1} << 20},
-                            Unit{"KiB", std::int64_t{1} << 10},
-                            Unit{"TB", 1'000'000'000'000},
-                            Unit{"GB", 1'000'000'000},
-                            Unit{"MB", 1'000'000},
-                            Unit{"kB", 1'000},
-                            Unit{"B", 1}};
-constexpr std::array kTimes{Unit{"d", 86'400'000}, Unit{"h", 3'600'000}, Unit{"min", 60'000},
-                            Unit{"s", 1'000}, Unit{"ms", 1}};
+constexpr std::array kSizeUnits{Unit{"TiB", std::int64_t{1} << 40},
+                                Unit{"GiB", std::int64_t{1} << 30},
+                                Unit{"MiB", std::int64_t{1} << 20},
+                                Unit{"KiB", std::int64_t{1} << 10},
+                                Unit{"TB", 1'000'000'000'000},
+                                Unit{"GB", 1'000'000'000},
+                                Unit{"MB", 1'000'000},
+                                Unit{"kB", 1'000},
+                                Unit{"B", 1}};
+constexpr std::array kTimeUnits{Unit{"d", 86'400'000}, Unit{"h", 3'600'000}, Unit{"min", 60'000},
+                                Unit{"s", 1'000}, Unit{"ms", 1}};
 
 std::span<const Unit> units_of(Measure measure) {
-  if (measure == Measure::bytes) return kSizes;
-  return kTimes;
+  if (measure == Measure::bytes) return kSizeUnits;
+  return kTimeUnits;
 }
 
 }  // namespace
