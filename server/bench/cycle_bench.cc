@@ -90,8 +90,8 @@ int run(Options options) {
   const std::vector<Figure> reports =
       measure_reports(options.server, options.state + "/reports", options.report_seconds);
   std::vector<Figure> figures{
-      // The figure is compared with the best possible rate of a server that would make each cycle
-      // durable by a separate disk write.
+      // The report also shows `disk`, the best possible rate of a server that would make each
+      // cycle durable by a separate disk write.
       {"cycles_per_s", cycles_per_s, "1/s", ">=", 2000, "16 KiB + fdatasync, one by one, same disk",
        disk},
       {"cycles_p50_ms", percentile(emulator.latencies_ms(), 0.50), "ms"},

@@ -82,7 +82,7 @@ bool explore_orders(int depth, Pauses pauses) {
 }
 
 // Explores all sequences, first without pauses, then with them. Pauses add two kinds of events, so
-// there would be too many sequences with pauses of the full length. These are one event shorter.
+// there would be too many sequences of the full length. Those with pauses are one event shorter.
 bool explore_all(const Options& options) {
   return explore_orders(options.depth, Pauses::none) &&
          explore_orders(options.depth - 1, Pauses::some);

@@ -181,7 +181,8 @@ std::vector<Kind> kinds() {
        by_researcher("/api/studies?limit=10"),
        {200}},
       {"GET /api/me", &ServerProcess::console_port, by_researcher("/api/me"), {200}},
-      // The server looks the wrong code up and answers 403, or 429 after too many wrong codes.
+      // No enrolment has this code. The server searches for it and answers 403, or 429 after too
+      // many wrong codes.
       {"wrong join code",
        &ServerProcess::compute_port,
        [=](const ServerProcess&) { return with_code("hfe_wrong"); },

@@ -25,7 +25,7 @@ class ServerProcess {
 
   pid_t pid() const { return pid_; }
 
-  // Sends SIGKILL and waits for the end.
+  // Sends SIGKILL to the server and waits until its process has ended.
   void kill();
 
  private:

@@ -1,6 +1,7 @@
 // Fuzzes client_of(), which reads X-Forwarded-For and X-Forwarded-Proto. Each line of the input is
-// the value of one header: of X-Forwarded-Proto if it begins with `p`, else of X-Forwarded-For. No
-// text that a client puts before its proxy's part may change which client is found.
+// the value of one header: of X-Forwarded-Proto if it begins with `p`, else of X-Forwarded-For. A
+// client can write any addresses before the one that its proxy adds; they must not change which
+// client is found.
 #include <cstdint>
 #include <string_view>
 

@@ -1,5 +1,5 @@
-// The checks of every fuzzer: a text is either refused with a code and a sentence, or it is parsed.
-// A parsed message is written, and must then be parsed as the same message.
+// Checks a parser: it either refuses a text with an error code and a sentence, or accepts it. The
+// check then serializes the parsed message, which must be parsed as the same message again.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// Fuzzes read_proxy_header(), which reads the first bytes of a proxy's connection. Its answer must
-// not depend on how the bytes are divided into reads, and it must never ask for bytes beyond the
-// header.
+// Fuzzes read_proxy_header(), which reads the first bytes of a proxy's connection. The function's
+// result must not depend on how the bytes are divided into reads, and it must never ask for bytes
+// beyond the header.
 #include <cstdint>
 #include <string_view>
 
@@ -37,8 +37,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view all(reinterpret_cast<const char*>(data), size);
   const ProxyRead whole = hyperflock::net::read_proxy_header(all);
   check(all, whole);
-  // Reads as a connection does: the first call gets no bytes, and each later call gets also the
-  // bytes that the one before asked for.
+  // Reads as a connection does: the first call gets no bytes, and each later call gets the bytes
+  // of the previous call and those that the previous call asked for.
   std::string_view taken;
   for (;;) {
     const ProxyRead read = hyperflock::net::read_proxy_header(taken);

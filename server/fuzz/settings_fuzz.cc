@@ -1,6 +1,6 @@
-// Fuzzes read_toml(), which reads the configuration file. A file may be wrong in any way: each
-// fault is one line that a terminal can show, names a line of the file, and a setting is read or
-// refused.
+// Fuzzes read_toml(), which reads the configuration file. A file may have any faults. The message
+// about a fault is one line without control characters, and names an existing line of the file.
+// Each setting that is read is a known one.
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -13,7 +13,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   using hyperflock::fuzz::require;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   const hyperflock::settings::FileSettings read = hyperflock::settings::read_toml(text, "f");
-  // TOML counts \n only, but the end of the text may be named too.
+  // The parser counts lines by \n only. A fault may also name the line after the last one, because
+  // it can be at the end of the text.
   const auto lines = static_cast<unsigned long>(std::ranges::count(text, '\n')) + 2;
   for (const hyperflock::settings::Fault& fault : read.faults) {
     const std::string line = fault.line();

@@ -38,7 +38,7 @@ def is_complete(folder: Path, pin: dict[str, Any]) -> bool:
 
 
 def extract(package: Path, folder: Path, pin: dict[str, Any]) -> None:
-    """Copy the pinned files out of the package. The folder appears whole or not at all.
+    """Copy the pinned files out of the package. ``folder`` is replaced only by complete files.
 
     Raises
     ------

@@ -18,7 +18,7 @@ const CLI::App& innermost(const CLI::App& app) {
   return *command;
 }
 
-// The group `config`: what the settings are, and whether they are right.
+// The group of commands `config`, which check, show and document the settings.
 class ConfigCommands {
  public:
   explicit ConfigCommands(CLI::App& app)

@@ -26,15 +26,16 @@ std::uint64_t raise_descriptor_limit() {
 }
 
 Result<ConnectionBudgets> fit_budgets(std::uint64_t limit, const ConnectionBudgets& wanted) {
-  // An origin may exceed its budget by a few connections for a moment, while displaced ones end.
+  // An origin may exceed its budget by a few connections for a moment, until the connections that
+  // new ones have displaced are closed.
   const auto cost = [](std::uint64_t connections) {
     return connections + std::min<std::uint64_t>(connections, net::Connections::kDisplacedAtOnce);
   };
   const std::uint64_t reserve = std::clamp(limit / 4, kSmallestReserve, kReserve);
   const std::uint64_t usable = limit > reserve ? limit - reserve : 0;
   if (cost(wanted.compute) + cost(wanted.console) <= usable) return wanted;
-  // The console gets at most an eighth, and compute what is left. Some of that stays free, at most
-  // half, for connections that are being displaced.
+  // The console origin gets at most an eighth, and the compute origin gets the others, except some
+  // (at most half of them) that stay free for connections that are being displaced.
   const std::uint64_t console = std::min<std::uint64_t>(wanted.console, usable / 8);
   const std::uint64_t left = usable - std::min(usable, cost(console));
   const std::uint64_t spare = std::min<std::uint64_t>(left / 2, net::Connections::kDisplacedAtOnce);

@@ -1,6 +1,6 @@
-// Whether the threads that matter still answer. Somebody asks, each thread answers, and only if all
-// have answered the service manager's watchdog gets its sign. A thread that hangs (a deadlock, a
-// handler that never returns) does not answer.
+// Finds out whether the server's threads still work. The main thread asks them regularly, and each
+// thread answers. Only if all of them have answered, the main thread notifies the service manager's
+// watchdog. A thread that hangs (a deadlock, a handler that never returns) does not answer.
 #pragma once
 
 #include <algorithm>

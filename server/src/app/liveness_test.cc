@@ -47,7 +47,7 @@ TEST(Liveness, AThreadThatHangsDoesNotAnswer) {
     end.wait();
   });
   hangs.wait();
-  // The other thread answers this question many times over; the one that hangs, never.
+  // The other thread answers this question many times. The thread that hangs never answers it.
   liveness.ask();
   std::latch other(1);
   boost::asio::post(io, [&] { other.count_down(); });

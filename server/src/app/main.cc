@@ -44,8 +44,8 @@ void introduce(const Server& server) {
         "/join#" + made.enrolment_code + "\n\n");
 }
 
-// Sends SIGTERM to this process when standard input is closed. The kernel closes the pipe of a
-// program that was killed, so its server does not outlive it.
+// Sends SIGTERM to this process when standard input is closed. If the program that started the
+// server is killed, the kernel closes its pipe, so the server does not outlive that program.
 void watch_stdin() {
   std::thread([] {
     char discarded[4096];
@@ -153,7 +153,8 @@ struct Run {
 };
 
 // A static program must not load the name services that its system configures, because they need
-// the C library with which they were built. The hosts file and the DNS are in the program itself.
+// the C library with which they were built. The program itself contains the code that reads the
+// hosts file and asks the DNS.
 void use_own_name_services() {
 #ifdef HYPERFLOCK_STATIC
   __nss_configure_lookup("hosts", "files dns");

@@ -5,7 +5,8 @@
 #endif
 
 #ifdef HYPERFLOCK_JEMALLOC
-// jemalloc reads its settings from this name. Freed pages are kept for 5 s, for others to use.
+// jemalloc reads its settings from this variable. It keeps freed pages for 5 s, so that later
+// allocations can use them.
 extern "C" const char* malloc_conf;
 const char* malloc_conf = "dirty_decay_ms:5000,muzzy_decay_ms:0";
 #endif

@@ -6,8 +6,9 @@
 namespace hyperflock::app {
 
 // Gives memory that has not been used for some seconds back to the system. Call it about once a
-// second: an allocator without a thread of its own does so only while others allocate. Under a
-// sanitizer, which has its own allocator, it does nothing.
+// second, because jemalloc has no thread of its own here: by itself it gives memory back only
+// during calls that allocate or free. With a sanitizer, which has its own allocator, it does
+// nothing.
 void give_back_unused_memory();
 
 }  // namespace hyperflock::app

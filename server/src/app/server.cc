@@ -214,7 +214,8 @@ class RunningServer final : public Server {
 
   void ask_threads() override {
     const std::uint64_t question = liveness_.ask();
-    // The answer comes from the writer by way of the hub. An error is an answer, too.
+    // The writer commits this and the hub passes its result on, so both threads work if a result
+    // comes. An error is a result, too.
     hub_->commit({storage::KeepTime{}}, [this, question](const Result<storage::Outcome>&) {
       liveness_.answer(config_.io_threads, question);
     });

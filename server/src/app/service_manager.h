@@ -19,13 +19,13 @@ class ServiceManager {
   // Reads the environment.
   ServiceManager();
 
-  // How long the server may give no sign. 0: nobody waits for one.
+  // The longest time between two calls of alive() that the watchdog allows; 0 without a watchdog.
   Millis watchdog_ms() const { return watchdog_ms_; }
 
-  // Each logs an error and goes on.
+  // Each sends one message. If that fails, it logs the error and returns.
   void ready() const;
   void reloading() const;
-  // The manager waits at least this long for the end.
+  // The manager waits at least `longest` for the end of this process.
   void stopping(Millis longest) const;
   void alive() const;
 

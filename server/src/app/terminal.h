@@ -1,5 +1,6 @@
-// The terminal in which the server was started, if there is one. Closing it sends SIGHUP, as
-// programs do that want a reload; the terminal itself tells the two apart.
+// The terminal in which the server was started, if there is one. Closing a terminal sends SIGHUP,
+// and so do programs that want a reload. The server looks whether the terminal is still open, to
+// distinguish the two.
 #pragma once
 
 #include <termios.h>

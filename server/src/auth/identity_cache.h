@@ -55,7 +55,8 @@ class IdentityCache {
   std::optional<storage::Device> check_device(std::string_view id, std::string_view secret) const;
   // Returns whether the id and the secret are those of a revoked device.
   bool is_revoked(std::string_view id, std::string_view secret) const;
-  // Returns the device with this id and secret even if it is revoked, since it may still be erased.
+  // Returns the device with this id and secret, even if it is revoked, because a revoked device may
+  // still request its erasure.
   std::optional<storage::Device> find_own(std::string_view id, std::string_view secret) const;
   // Returns the code's project; nullopt if the code is unknown or revoked.
   std::optional<CodeView> check_code(std::string_view code) const;

@@ -63,8 +63,8 @@ TEST(TrustedTime, FollowsARightClock) {
   EXPECT_EQ(machine.jump(), std::nullopt);
 }
 
-// A time service corrects the wall clock. The server's time agrees with it after at most twice the
-// correction.
+// A time service corrects the wall clock by some seconds. The server's time agrees with the wall
+// clock again after at most twice as many seconds.
 TEST(TrustedTime, FollowsSmallCorrections) {
   Machine machine;
   machine.pass(kHour);

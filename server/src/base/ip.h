@@ -1,4 +1,4 @@
-// IP addresses and networks: read from text, compared, and folded to the network of one client.
+// Reads IP addresses and networks from text, compares them, and finds the network of one client.
 // Pure; any thread.
 #pragma once
 
@@ -63,7 +63,8 @@ bool agree(std::span<const std::uint8_t> one, std::span<const std::uint8_t> othe
 // Returns the name under which limits count a client: its IPv4 address, or its /64 network of IPv6,
 // because whoever has one address of such a network has all of them.
 std::string client_network(const IpAddress& address);
-// Returns the same for an address given as text. Returns a text that is no address unchanged.
+// Returns the client_network() of an address given as text. Returns a text that is no address
+// unchanged.
 std::string client_network(const std::string& address);
 
 }  // namespace hyperflock

@@ -1,4 +1,4 @@
-// Tests how addresses and networks are read, compared and folded.
+// Tests how addresses and networks are read and compared, and the network of one client.
 #include "base/ip.h"
 
 #include <gtest/gtest.h>
