@@ -35,14 +35,15 @@ struct Mapping {
 // The characters that a name must not have.
 std::span<const Range> forbidden_ranges();
 std::span<const Range> combining_classes();
-// The decompositions, in ascending order of `point`. Hangul syllables have none here.
+// The decompositions, in ascending order of `point`. Hangul syllables are not listed, because
+// names.cc computes their decompositions.
 std::span<const Step> decompositions();
 // Replacements that make texts equal if they look the same (UTS 39 and NFKD).
 Mapping lookalikes();
 // Full case folding. The results are canonically decomposed (NFD).
 Mapping case_folds();
-// The SHA-256 of texts that ICU has brought into NFC. The test compares it with the hash of what
-// names.cc makes of these texts.
+// The SHA-256 of many texts after ICU has normalized them to NFC. names_test.cc compares it with
+// the hash of the same texts, normalized by names.cc.
 std::string_view nfc_digest();
 
 }  // namespace hyperflock::names

@@ -17,7 +17,8 @@ constexpr std::int64_t kRowsPerUpdate = 500;
 // An update is sent when it has reached this size. It then stays below the largest frame, because
 // one row has at most some 100 KiB.
 constexpr std::size_t kRowBytesPerUpdate = std::size_t{512} << 10;
-// The most printed lines in one update. A line has at most 2,000 characters, a frame 1 MiB.
+// At most this many printed lines are in one update. A line has at most 2,000 characters, and a
+// frame at most 1 MiB.
 constexpr std::size_t kLinesPerLog = 100;
 
 class ClientSession;

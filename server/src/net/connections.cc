@@ -47,7 +47,8 @@ Result<ConnectionSlot> Connections::admit(const std::string& client) {
   {
     const std::lock_guard lock(mutex_);
     if (shut_code_) return full;
-    // The client's own limit is checked first, so that a client above it displaces no connection.
+    // The client's own limit is checked first, so that a client that has reached it displaces no
+    // connection.
     TRY(count(client));
     if (open_.size() >= total_) {
       if (open_.size() < total_ + std::min(total_, kDisplacedAtOnce)) displaced = oldest_unproven();

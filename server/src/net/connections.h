@@ -29,7 +29,8 @@ class Closable {
   virtual ~Closable() = default;
   // Ends the connection: a WebSocket with this close code, HTTP after the current answer.
   virtual void shut(int code) = 0;
-  // Ends the connection without regard to its peer, because a new one needs its place.
+  // Ends the connection at once, because a new one needs its place: a WebSocket with code 1013,
+  // HTTP even within an answer.
   virtual void displace() = 0;
   // Called about once a second. Ends the connection if its peer moves too few bytes.
   virtual void check_progress(Instant now) = 0;
@@ -45,8 +46,8 @@ class ConnectionSlot {
   ConnectionSlot& operator=(ConnectionSlot&& other) noexcept;
   ~ConnectionSlot();
 
-  // Sets the object that serves the connection now (HTTP first, perhaps a WebSocket later). The
-  // slot keeps it alive.
+  // Sets the object that serves the connection now: first an HTTP connection, then perhaps a
+  // WebSocket. The registry keeps a reference to the object.
   void attach(const std::shared_ptr<Closable>& connection);
   // Counts the connection for this client (see client_network()) and no longer for the one before.
   // Error: `too_many_connections`; the connection then counts for nobody.

@@ -1,4 +1,5 @@
-// Tests how connections are counted, by client and in all, and which ones others displace.
+// Tests how connections are counted, by client and in total, and which connections a new one
+// displaces.
 #include "net/connections.h"
 
 #include <gtest/gtest.h>

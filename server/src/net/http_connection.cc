@@ -51,8 +51,8 @@ constexpr auto kUse = asio::as_tuple(asio::use_awaitable_t<hub::Strand>());
 // reads up to this many bytes, for up to this long, before it closes.
 constexpr std::size_t kLingerBytes = std::size_t{1} << 20;
 constexpr Millis kLingerMs = 2'000;
-// Pieces of files and uploads begin small and double while the peer is fast, so that many slow
-// peers cost little memory.
+// Files and uploads are transferred in pieces. Their size is small at first and doubles while the
+// peer is fast, so that many slow peers cost little memory.
 constexpr std::size_t kFirstPiece = std::size_t{16} * 1024;
 constexpr Millis kFastPieceMs = 500;
 constexpr std::size_t kFirstRead = 512;  // of a request
@@ -110,7 +110,7 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
         [](const std::exception_ptr& fault) { note_bug(fault); });
   }
 
-  // The current answer is still sent. A connection that waits for a request ends at once.
+  // An answer that is being sent is completed. A connection that waits for a request ends at once.
   void shut(int) override {
     shutting_ = true;
     asio::post(timer_.get_executor(), [self = shared_from_this()] {
@@ -138,7 +138,7 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
       bool more = true;
       while (more) {
         more = co_await serve_one();
-        // Between two requests, a connection of a proxy belongs to none of its clients.
+        // Between two requests, a connection from a proxy counts for none of the proxy's clients.
         if (by_proxy_) slot_.unclaim();
       }
     }
@@ -159,8 +159,8 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
     co_return !error;
   }
 
-  // Reads the header with which a proxy may begin the connection (PROXY protocol). Bytes of
-  // anything else stay in `ahead`.
+  // Reads the header with which a proxy may begin the connection (PROXY protocol). Bytes that are
+  // not part of this header stay in `ahead`.
   Awaitable<bool> proxy_header(std::string& ahead) {
     expire_after(context_.limits.head_ms);
     for (;;) {
@@ -186,7 +186,7 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
     }
   }
 
-  // The whole connection belongs to the client that the proxy names.
+  // The whole connection counts for the client that the proxy's header names.
   Awaitable<bool> take_client(const ProxyHeader& header) {
     local_ = false;
     if (!header.client) co_return true;
@@ -201,7 +201,8 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
     co_return false;
   }
 
-  // Refuses the connection before its first request. Nothing can be said before TLS has begun.
+  // Refuses the connection before its first request. With TLS no answer is sent, because the
+  // handshake has not begun.
   Awaitable<void> refuse_early(const Error& error) {
     if (stream_->tls() == nullptr) co_await refuse(error);
   }
@@ -303,8 +304,8 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
     return request;
   }
 
-  // Sets who sent the request. Behind a proxy the request counts as one of the client's
-  // connections.
+  // Sets the address of the client that sent the request. If a trusted proxy passed the request on,
+  // the connection counts for this client until the request is answered.
   Status find_client(const HeadParser& head, http::Request& request) {
     const auto values = [&fields = head.get()](std::string_view name) {
       std::vector<std::string_view> out;
@@ -473,7 +474,7 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
     co_return sent&& keep == http::KeepAlive::yes;
   }
 
-  // Answers a head that cannot be read. The peer may also have ended the connection.
+  // Answers a request whose head is invalid. Sends nothing if the peer has ended the connection.
   Awaitable<void> refuse_head(ErrorCode error) {
     const bool is_wrong =
         error.category() ==
@@ -509,8 +510,8 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
     return {};
   }
 
-  // Sends the head with the beginning of the body, which is one packet for a small body, and then
-  // the rest.
+  // Sends the head together with the beginning of the body, and then the rest. So a small answer is
+  // sent by one write.
   Awaitable<bool> write_text(std::string_view head, std::string_view body = {}) {
     const std::string_view beginning = body.substr(0, kFirstPiece);
     const std::array<asio::const_buffer, 2> buffers{asio::buffer(head), asio::buffer(beginning)};
@@ -521,8 +522,8 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
     co_return co_await write_rest(body.substr(beginning.size()));
   }
 
-  // Each write sends only what the socket accepts at the moment, so that a slow line shows
-  // progress.
+  // Each write sends only what the socket accepts at the moment, so that progress is seen on a slow
+  // connection too.
   Awaitable<bool> write_rest(std::string_view rest) {
     while (!rest.empty()) {
       const std::string_view piece = rest.substr(0, context_.limits.piece_bytes);
@@ -586,7 +587,7 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
     timer_.expires_after(milliseconds(limit));
     timer_.async_wait([weak = weak_from_this()](ErrorCode error) {
       const auto self = weak.lock();
-      // The timer was set again just before this handler ran, so the limit is not over.
+      // The timer was set again just before this handler ran, so the new limit has not passed.
       if (error || !self || self->timer_.expiry() > std::chrono::steady_clock::now()) return;
       self->abort();
     });

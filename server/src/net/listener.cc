@@ -89,7 +89,8 @@ class TcpListener final : public Listener {
     if (error) return;  // the connection has ended already
     socket.set_option(tcp::no_delay(true), error);
     const IpAddress address = address_of(peer.address());
-    // A connection of a trusted proxy counts for the clients behind it.
+    // A connection from a trusted proxy counts for the clients behind the proxy, which are not
+    // known yet.
     const bool by_proxy = context_.proxies != nullptr && context_.proxies->contains(address);
     auto slot = connections_.admit(by_proxy ? std::string() : client_network(address));
     if (!slot) return refuse(socket, slot.error());
@@ -98,7 +99,8 @@ class TcpListener final : public Listener {
                           std::move(*slot), address, context_);
   }
 
-  // Answers a connection over a limit. The request is not read, so that it costs little.
+  // Answers a connection that exceeds a limit. The request is not read, so that the answer costs
+  // little.
   void refuse(Socket& socket, const Error& reason) {
     if (tls_ != nullptr) return;
     const http::Response response = http::error_response(reason);

@@ -1,4 +1,5 @@
-// Tests the time limits of transfers: a slow line passes, a trickle does not.
+// Tests the time limits of transfers: a slow but steady transfer completes, and one that is too
+// slow is cut off.
 #include "net/pace.h"
 
 #include <gtest/gtest.h>

@@ -25,16 +25,16 @@ class SessionBase : public ChannelUser {
   void on_closed(How how) final { on_ended(how); }
 
  protected:
-  // on_hello() judges a hello whose version and role are right. Messages are passed to on_message()
-  // only after a hello was accepted. on_hello() calls the channel's trust() before it accepts one.
+  // on_hello() decides on a hello whose version and role are right. It calls the channel's trust()
+  // before it accepts a hello. Messages are passed to on_message() only after that.
   enum class Verdict { accepted, refused };
   virtual protocol::Role role() const = 0;
   virtual Verdict on_hello(protocol::Hello hello) = 0;
   // `owed`: the session will call the channel's credit() for this message later.
   enum class Credit { given, owed };
   virtual Credit on_message(protocol::ClientMessage message) = 0;
-  // Judges a message of this length before it is parsed. If it returns false, it has closed the
-  // channel.
+  // Returns whether a message of this length may be parsed. If not, the function has already closed
+  // the channel.
   virtual bool admits(std::size_t /*bytes*/) { return true; }
   virtual void on_ended(How how) = 0;
 

@@ -48,7 +48,8 @@ std::vector<std::string> names_of(const X509* certificate) {
   return names;
 }
 
-// Returns whether one of the certificate's alternative names is for the host. Browsers require it.
+// Returns whether one of the certificate's alternative names is for the host. Browsers ignore the
+// certificate's other names.
 bool is_for(X509* certificate, const std::string& host) {
   boost::system::error_code not_numeric;
   asio::ip::make_address(host, not_numeric);

@@ -8,8 +8,8 @@
 namespace hyperflock::net {
 namespace {
 
-// A session pays for its messages in pieces of this many bytes, so that short messages cost no
-// lock.
+// A session counts its messages against the device's quota once for this many bytes, because each
+// count takes a lock.
 constexpr std::size_t kPaidAtOnce = std::size_t{64} << 10;
 
 class WorkerSession final : public SessionBase {
@@ -47,7 +47,8 @@ class WorkerSession final : public SessionBase {
     return Verdict::accepted;
   }
 
-  // The device keeps what has no acknowledgement, and sends it again after it has reconnected.
+  // The device keeps messages that were not acknowledged, and sends them again after it has
+  // reconnected.
   bool admits(std::size_t bytes) override {
     unpaid_ += bytes;
     if (unpaid_ < kPaidAtOnce) return true;

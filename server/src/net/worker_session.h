@@ -18,7 +18,8 @@ using hub::Hub;
 using hub::OutputBook;
 using hub::ReaderPool;
 
-// The objects that all sessions of both origins share. They outlive the sessions.
+// The objects that all sessions share, those of devices and those of researchers. They outlive the
+// sessions.
 struct SessionContext {
   Hub& hub;
   storage::Storage& storage;

@@ -180,13 +180,14 @@ class Channel final : public WsChannel, public std::enable_shared_from_this<Chan
         user_->on_bad_frame("malformed");
       }
       buffer_.consume(buffer_.size());
-      // A large frame may have enlarged the buffer, which is too much for small frames.
+      // A large frame may have enlarged the buffer. Small frames do not need so much memory.
       if (buffer_.capacity() > 4 * kReadBytes) buffer_.shrink_to_fit();
     }
     maybe_read();
   }
 
-  // A stranger's buffer grows once at most, from a few bytes to its limit.
+  // Until the peer is trusted, the buffer grows at most once: from a few bytes to the limit of a
+  // message.
   std::size_t room() const {
     if (trusted_) return kReadBytes;
     const std::size_t left = message_limit() + 1 - buffer_.size();
@@ -247,7 +248,8 @@ class Channel final : public WsChannel, public std::enable_shared_from_this<Chan
     metrics_.slow_peer_closed();
     asio::post(ws_.get_executor(), [self = shared_from_this()] {
       if (self->finished_) return;
-      // The peer will not read the waiting frames. Only the frame that is being written stays.
+      // The waiting frames are dropped, because the peer does not read them. Only the frame that is
+      // being written stays in the queue.
       while (self->queue_.size() > (self->writing_ ? 1U : 0U)) {
         self->forget(self->queue_.back().size());
         self->queue_.pop_back();
@@ -284,7 +286,7 @@ class Channel final : public WsChannel, public std::enable_shared_from_this<Chan
     ErrorCode ignored;
     stream_->next_layer().close(ignored);
     for (const std::string& frame : queue_) forget(frame.size());
-    // The frame that is being written is freed with its operation.
+    // The frame that is being written is freed when the write operation ends.
     while (queue_.size() > (writing_ ? 1U : 0U)) queue_.pop_back();
     drained_ = nullptr;
     if (const auto user = std::exchange(user_, nullptr)) {

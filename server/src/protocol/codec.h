@@ -19,17 +19,17 @@ namespace hyperflock::protocol {
 // wrong field.
 Result<ClientMessage> parse_client_message(std::string_view text);
 
-// Returns the id of an invalid `call`, so that the refusal reaches the caller
-// (R3).
+// Returns the id of an invalid `call`, so that the error can name the call (R3).
 std::optional<std::int64_t> refused_call_id(std::string_view text);
 
 // Reads a server message, for golden tests and the emulator. The rows of `update` stay JSON text.
 Result<ServerMessage> parse_server_message(std::string_view text);
 
 std::string serialize(const ServerMessage& message);
-// Appends the `lines` of a log. The REST interface uses it too.
+// Appends the `lines` of a `log` message. The REST interface uses the function too.
 void append_log_lines(std::string& out, const std::vector<LogLine>& lines);
-// Append an object: `{"chainer", "backend"?}`, the requirements of a study, or the facts of a GPU.
+// Each of these appends an object: `{"chainer", "backend"?}`, the requirements of a study, or the
+// facts of a GPU.
 void append_runtime(std::string& out, std::string_view chainer, std::string_view backend);
 void append_requirements(std::string& out, const Requirements& wanted);
 void append_gpu(std::string& out, const GpuFacts& gpu);
@@ -38,7 +38,7 @@ std::string serialize(const ClientMessage& message);
 // Reads the body of POST /api/studies.
 Result<StudySpec> parse_study_spec(std::string_view text);
 std::string serialize_study_spec(const StudySpec& spec);
-// Read the bodies of POST /api/studies/<id>/replay and /priority.
+// Each of these reads the body of one request: POST /api/studies/<id>/replay or /priority.
 Result<Reissue> parse_reissue(std::string_view text);
 Result<NewPriority> parse_new_priority(std::string_view text);
 // Reads the body of POST /api/studies/<id>/extend, for a study of this kind (R65).

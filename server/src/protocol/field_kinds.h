@@ -84,7 +84,8 @@ struct Checked {
 };
 // The name of a value of an enumeration.
 struct EnumName {};
-// A name from a list. It stays a string. `wanted` is the end of the error message.
+// A name from a list. It is read as a string and not as an enumeration. `wanted` is the end of the
+// error message.
 template <std::size_t size>
 struct OneOf {
   const std::array<std::string_view, size>& names;

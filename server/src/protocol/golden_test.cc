@@ -135,7 +135,7 @@ TEST(Golden, R30_GridPoints) {
 }
 
 TEST(Golden, R60_DrawnPoints) {
-  // ordered_json keeps the order of a dict's keys.
+  // nlohmann::json would sort the keys of values that are dicts; ordered_json keeps their order.
   using nlohmann::ordered_json;
   const auto cases = ordered_json::parse(file_text(kGolden / "samples.json"));
   ASSERT_GT(cases.size(), 3U);

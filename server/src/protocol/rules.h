@@ -1,5 +1,5 @@
-// Checks that the protocol's schema cannot express. The schema calls them by name. Used only by the
-// codec.
+// The checks of messages that cannot be expressed in the protocol's schema. The schema calls the
+// functions by name. Used only by the codec.
 #pragma once
 
 #include <string>
@@ -10,7 +10,8 @@
 namespace hyperflock::protocol {
 
 std::string read_sha256(const Value& in);
-// Reads the name of a file that a device creates. The file cannot lie outside its folder.
+// Reads the name of a file that a device creates. A valid name cannot lead out of the file's
+// folder.
 std::string read_file_name(const Value& in);
 // Reads a text of the form `module:function`.
 std::string read_module_function(const Value& in);
@@ -26,7 +27,7 @@ inline bool has_this_version(const Hello& hello) { return hello.protocol == kPro
 void series_rule(Reader& codec, Report& report);
 void series_rule(Writer& codec, const Report& report);
 
-// Check fields of a study spec that depend on each other; see study_codec.cc and
+// Each of these checks fields of a study spec that depend on each other; see study_codec.cc and
 // space_codec.cc.
 void direction_rule(Reader& codec, StudySpec& spec);
 void direction_rule(Writer& codec, const StudySpec& spec);

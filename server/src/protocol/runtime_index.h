@@ -14,8 +14,8 @@
 
 namespace hyperflock::protocol {
 
-// A runtime: its id, which is a hash of its content, and the versions of its pieces by name, such
-// as `numpy`.
+// A runtime: its id, which is a hash of its content, and the versions of its pieces by name. A piece
+// is a package, such as `numpy`, or another part of the runtime.
 struct Runtime {
   std::string id;
   std::map<std::string, std::string, std::less<>> pieces;
@@ -25,7 +25,7 @@ struct Runtime {
 std::optional<Runtime> parse_runtime_index(std::string_view text);
 
 // Returns whether trials that need `older` can run on `newer`, because both have the same versions
-// of Pyodide, NumPy and Chainer. Other pieces, such as the worker's code, do not change results.
+// of Pyodide, NumPy and Chainer. Other contents, such as the worker's code, do not change results.
 bool replaces(const Runtime& newer, const Runtime& older);
 
 // Returns the id of the first of these runtimes on which the study's trials run: one with the

@@ -13,8 +13,8 @@
 namespace hyperflock::protocol {
 namespace {
 
-// Each kind of study hashes its seed with a key of its own. So its random numbers are independent
-// of those of the other kind and of the seeds of trials.
+// Random studies and Sobol studies hash the study's seed with different keys. So their random
+// numbers are independent of each other and of the seeds of trials.
 constexpr std::uint64_t kRandomKey = 1;
 constexpr std::uint64_t kSobolKey = 2;
 constexpr std::uint64_t kGamma = 0x9e3779b97f4a7c15U;

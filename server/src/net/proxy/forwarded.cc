@@ -10,7 +10,8 @@
 namespace hyperflock::net {
 namespace {
 
-// If a request came through more proxies than this, the header is taken for a mistake and refused.
+// If X-Forwarded-For names more proxies in a row than this, the request is refused as a mistake in
+// the configuration.
 constexpr int kMostHops = 32;
 
 bool is_port(std::string_view text) {

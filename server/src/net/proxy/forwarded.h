@@ -11,7 +11,7 @@
 
 namespace hyperflock::net {
 
-// The values of these headers, each in the order in which they came.
+// The values of the two headers. Each list has the order of the request.
 struct ForwardedHeaders {
   std::vector<std::string_view> addresses;  // X-Forwarded-For
   std::vector<std::string_view> protocols;  // X-Forwarded-Proto
@@ -28,8 +28,8 @@ struct Client {
 // `peer` is who sent the request, and whether it came over TLS. The headers of a peer that is not
 // trusted are ignored. Otherwise the client is the last address in X-Forwarded-For that is not a
 // trusted proxy; addresses before it come from the client, and are not read. If all addresses are
-// those of trusted proxies, the first one is the client. Error: `bad_forwarded`, if a part that
-// counts is no address or no protocol, or if more than 32 proxies count.
+// those of trusted proxies, the first one is the client. Error: `bad_forwarded`, if an address that
+// is read or X-Forwarded-Proto is invalid, or if more than 32 addresses are read.
 Result<Client> client_of(const Client& peer, const ForwardedHeaders& headers,
                          const TrustedProxies& proxies);
 

@@ -1,4 +1,5 @@
-// Tests who the client of a request is: with and without proxies, several of them, and lies.
+// Tests which address is taken as the client's: without a proxy, with one or several, and with
+// false headers.
 #include "net/proxy/forwarded.h"
 
 #include <gmock/gmock.h>
@@ -80,7 +81,7 @@ TEST(Forwarded, AtMost32ProxiesMayStandInARow) {
   const auto refused = client_of({*IpAddress::parse("10.0.0.1"), false}, {{line}, {}}, proxies());
   ASSERT_FALSE(refused.has_value());
   EXPECT_THAT(refused.error().message, testing::HasSubstr("more than 32 trusted proxies"));
-  // What stands before the client is not counted.
+  // Entries before the client's address are not counted.
   EXPECT_EQ(behind_proxy({line, "198.51.100.8, 10.0.0.2"}), "198.51.100.8");
 }
 

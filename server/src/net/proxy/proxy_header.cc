@@ -67,7 +67,7 @@ ProxyRead read_proxy_header(std::string_view bytes) {
   if (bytes.substr(0, known) != kSignature.substr(0, known)) {
     if (bytes.starts_with(kFirstVersion))
       return bad("Version 1 of the PROXY protocol is not supported; let the proxy send version 2.");
-    // A method of HTTP may also begin with these letters.
+    // The bytes may be the beginning of `PROXY` or of an HTTP method such as POST.
     if (kFirstVersion.starts_with(bytes)) return more(kFirstVersion.size() - bytes.size());
     return {};
   }

@@ -22,7 +22,7 @@ namespace hyperflock::net {
 inline constexpr std::size_t kMaxProxyHeader = 2'048;
 
 struct ProxyHeader {
-  // The client; nullopt if the proxy itself connects, for example to see whether the server lives.
+  // The client; nullopt if the proxy connects for itself, for example to check the server's health.
   std::optional<IpAddress> client;
   // Whether the client's connection to the proxy uses TLS, as far as the proxy says so.
   bool secure = false;
@@ -42,7 +42,7 @@ struct ProxyRead {
   const char* fault = "";
 };
 
-// Judges the first bytes of a connection.
+// Parses the first bytes of a connection.
 ProxyRead read_proxy_header(std::string_view bytes);
 
 }  // namespace hyperflock::net

@@ -1,5 +1,5 @@
-// Tests the parser of PROXY headers: both commands, both families, extensions, and every way in
-// which a header can be wrong.
+// Tests the parser of PROXY headers: both commands (PROXY and LOCAL), IPv4 and IPv6, extensions,
+// and every way in which a header can be invalid.
 #include "net/proxy/proxy_header.h"
 
 #include <gtest/gtest.h>

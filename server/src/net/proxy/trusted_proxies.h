@@ -1,4 +1,5 @@
-// The proxies whose word about a client's address is believed (--trusted-proxy). Pure; any thread.
+// The proxies whose headers about a client's address are trusted (--trusted-proxy). Pure; any
+// thread.
 #pragma once
 
 #include <string>

@@ -87,7 +87,8 @@ class TreeBuilder final : public nlohmann::json_sax<Json> {
     stack_.pop_back();
     return true;
   }
-  // Refuses repeated keys, because two readers could choose different ones.
+  // Refuses repeated keys, because of two equal keys one reader could use the first and another
+  // reader the last.
   bool check_keys(const Json::object_t& fields) {
     const std::string* twice = repeated_key(fields);
     if (twice == nullptr) return true;

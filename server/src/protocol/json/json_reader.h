@@ -121,7 +121,7 @@ class Value {
   std::size_t index_ = 0;
 };
 
-// Reads the text of a frame as a message of either direction (R1 to R3). `read(type, object)`
+// Reads the text of a frame as a message to or from the server (R1 to R3). `read(type, object)`
 // returns the message, or nullopt if the type is unknown.
 template <typename Message, typename Read>
 Result<Message> parse_message(std::string_view text, Read read) {

@@ -1,5 +1,5 @@
-// Appends JSON text to a string. All messages are written with it. Strings must be valid UTF-8; the
-// reader has checked those of peers. Pure; any thread.
+// Appends JSON text to a string. All messages are written with these functions. Strings must be
+// valid UTF-8; the reader has checked those of peers. Pure; any thread.
 #pragma once
 
 #include <cstdint>
