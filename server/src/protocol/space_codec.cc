@@ -55,7 +55,7 @@ void check_value(const Value& in, const Json& json) {
   }
 }
 
-// Notes a problem if the range contains no numbers or cannot be drawn from.
+// Notes a problem if the range contains no numbers, or if values cannot be drawn from it.
 void check_range(const Value& in, const ValueRange& range) {
   const auto refuse = [&in](std::string_view field, std::string_view why) {
     in.find(field).note("bad_range", in.path() + std::string(why));

@@ -7,7 +7,7 @@
 namespace hyperflock::protocol {
 namespace {
 
-// Notes a problem if the name has come before.
+// Notes a problem if the name was used before.
 void require_unique(const Value& in, const std::string& text, std::set<std::string>& seen) {
   if (in.present() && !seen.insert(text).second) in.bad_field("a name that comes once");
 }

@@ -13,7 +13,8 @@ namespace hyperflock::protocol {
 
 namespace {
 
-// A part of a grid: for each name the index of its first value and the index behind its last value.
+// A part of a grid. Each name has two indices: that of its first value, and one more than that of
+// its last value.
 using Box = std::vector<std::pair<std::int64_t, std::int64_t>>;
 
 std::int64_t size_of(const Box& box) {

@@ -1,5 +1,5 @@
-// Functions of a study spec: which devices can run it (R40), the points of its trials (R30, R60),
-// their seeds (R32).
+// Functions of a study spec: which devices can run it (R40), the points of its trials (R30, R60)
+// and their seeds (R32).
 #pragma once
 
 #include <cstdint>
@@ -33,17 +33,17 @@ std::int64_t trial_count(const StudySpec& spec);
 // Returns the parameters of a trial as JSON text. REQUIRES: 0 <= number < trial_count(spec).
 std::string trial_params(const StudySpec& spec, std::int64_t number);
 
-// Returns what devices fetch for a trial: the bundle first, and then the data in their order. A
-// blob may be in it twice.
+// Returns what devices fetch for a trial: the bundle first, and then the data in their order. The
+// same blob may be returned twice.
 std::vector<BlobRef> blobs_of(const StudySpec& spec);
 
 // Returns whether the spec runs this code already.
 bool runs_code(const StudySpec& spec, const NewCode& code);
 
-// The error for a request that gives other code to a study without failed trials (R64).
+// The error for a request that gives new code to a study without failed trials (R64).
 Error no_failed_trial();
-// The error for extending an ask-and-tell study or issuing its trials again: only its owner asks
-// for trials.
+// The error for extending an ask-and-tell study or issuing its trials again. Such a study has only
+// the trials that its owner asks for.
 Error not_a_grid();
 
 // Returns the spec with this code in place of its own (R64).

@@ -58,8 +58,7 @@ bool meets_constraints(std::string_view attrs) {
   if (!json.is_object() || system == json.end() || !system->is_object()) return true;
   for (const auto& [key, value] : system->items()) {
     if (key.starts_with(kPrefix) && !is_met(value)) return false;
-    // If a named constraint has an index of the list as its name, it replaces the constraint at
-    // that index.
+    // A named constraint whose name is an index of this list replaces the constraint at that index.
     if (key != kConstraints || !value.is_array()) continue;
     for (std::size_t i = 0; i < value.size(); ++i) {
       if (!system->contains(std::string(kPrefix) + std::to_string(i)) && !is_met(value[i]))

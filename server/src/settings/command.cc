@@ -15,7 +15,7 @@ Given with_file(Given given) {
   return given;
 }
 
-// Returns a TOML string. Form::read() lets no control character into a text.
+// Returns a TOML string. Control characters need no escapes, because Form::read() refuses them.
 std::string quoted(const std::string& text) {
   std::string quoted = "\"";
   for (const char one : text) {
@@ -73,7 +73,8 @@ Printed show_command(const Given& given) {
     const std::string where = source == made.sources.end() ? "default" : source->second;
     const std::string value = toml_of(setting.form, setting.form.get(made.config));
     const std::string name = padded(std::string(setting.name), width);
-    // An empty text is a setting that nobody has set; most of them cannot be set to it.
+    // An empty text means that the setting was not set. It is shown as a comment, because most
+    // settings cannot be set to an empty text.
     const bool unset = value == "\"\"" && source == made.sources.end();
     text += (unset ? "# " + name + " is not set" : name + " = " + value + "  # " + where) + "\n";
   }

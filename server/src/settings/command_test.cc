@@ -1,4 +1,5 @@
-// Tests `config check` and `config show`, and that the documentation has the table.
+// Tests `config check` and `config show`, and that the documentation contains the table of
+// settings.
 #include "settings/command.h"
 
 #include <gtest/gtest.h>

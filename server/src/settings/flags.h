@@ -19,7 +19,8 @@ class Flags {
   // Adds --config and a flag for each setting. REQUIRES: `command` outlives this object.
   explicit Flags(CLI::App& command);
 
-  // Returns what the command line gave. The environment is this process's. Call it after parsing.
+  // Returns what the command line gave, with the environment of this process. REQUIRES: the command
+  // line was parsed.
   Given given() const;
 
  private:

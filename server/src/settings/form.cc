@@ -23,7 +23,7 @@ constexpr std::array<std::pair<std::string_view, telemetry::LogLevel>, 5> kLevel
 
 Error bad(std::string message) { return {"bad_flag", std::move(message)}; }
 
-// Returns why no setting may have this text, or an empty text.
+// Returns why no setting may have this text; an empty text if a setting may have it.
 std::string unreadable(const std::string& text) {
   if (text.size() > kLongestBytes) return "Give a text of at most 4096 bytes.";
   const auto is_control = [](char one) {

@@ -1,5 +1,6 @@
-// The form of a setting: which texts it takes, its range, and where in ServeConfig its value is.
-// Flags, the environment and the file give texts, which are read here in one way. Any thread.
+// The form of a setting: which texts it accepts, its range, and the member of ServeConfig that has
+// its value. Flags, the environment and the file give texts, which are all read here by the same
+// rules. Any thread.
 #pragma once
 
 #include <cstdint>
@@ -26,16 +27,16 @@ struct Form {
   std::string placeholder{};  // what --help shows in place of a value, such as ADDR:PORT
   double least = 0;           // of integers, numbers, sizes and times
   double most = 0;
-  // Returns why a text is wrong, in one sentence, or an empty text.
+  // Returns why a text is wrong, in one sentence; an empty text if it is valid.
   std::string (*fault)(const std::string& text) = nullptr;
   std::function<Value(const ServeConfig&)> get{};
   std::function<void(ServeConfig&, Value)> put{};
 
   // Reads texts. Error: `bad_flag`, in one sentence.
   Result<Value> read(const Words& words) const;
-  // Returns the text that read() takes for a value; of a list its texts, divided by commas.
+  // Returns a value as a text that read() accepts. The texts of a list are separated by commas.
   std::string text(const Value& value) const;
-  // Returns what the setting takes, such as `time, 1 s to 1 h`.
+  // Returns which values the setting accepts, such as `time, 1 s to 1 h`.
   std::string range() const;
 };
 

@@ -1,5 +1,6 @@
 // Puts the settings together: a default is replaced by the file, the file by the environment, and
-// the environment by a flag. Pure except for the file and for what a setting names; one thread.
+// the environment by a flag. It reads the configuration file, and checks that files which settings
+// name exist; otherwise pure. One thread.
 #pragma once
 
 #include <functional>
@@ -13,10 +14,10 @@
 
 namespace hyperflock::settings {
 
-// The variable that names the file, as --config does.
+// The environment variable that names the configuration file, as the flag --config does.
 inline constexpr const char* kFileVariable = "HYPERFLOCK_CONFIG";
 
-// What somebody has given, before it is read.
+// The flags, the file's name and the environment, as texts that were not checked yet.
 struct Given {
   std::map<std::string_view, Words> flags;  // by the setting's name
   std::string file;                         // empty: the one that the environment names, or none
@@ -31,8 +32,8 @@ struct Effective {
   std::string file;  // which was read; empty: none
   // Where each setting that is not a default came from: FILE:LINE, HYPERFLOCK_NAME or --name.
   std::map<std::string_view, std::string> sources;
-  // Without faults, `config` can be used. A wrong setting is a fault even if another one replaces
-  // it.
+  // If there are no faults, `config` can be used. A wrong setting is a fault even if a source with
+  // priority replaces the setting.
   std::vector<Fault> faults;
 };
 

@@ -1,4 +1,5 @@
-// Tests the order of the sources: default, file, environment, flag; and the table's own rules.
+// Tests the order of the sources (default, file, environment, flag) and the rules of the table of
+// settings.
 #include "settings/layers.h"
 
 #include <gtest/gtest.h>

@@ -13,7 +13,7 @@ struct Unit {
   std::int64_t factor;
 };
 
-// The first one that divides a number without a rest is the one that is shown.
+// A number is shown with the first of these units that divides it without a remainder.
 constexpr std::array kSizeUnits{Unit{"TiB", std::int64_t{1} << 40},
                                 Unit{"GiB", std::int64_t{1} << 30},
                                 Unit{"MiB", std::int64_t{1} << 20},

@@ -1,5 +1,5 @@
-// Tests sizes and times: each unit, what is refused, and that every shown text is read as its
-// number.
+// Tests sizes and times: each unit, what is refused, and that the text which is shown for a number
+// is read as the same number.
 #include "settings/quantity.h"
 
 #include <gtest/gtest.h>

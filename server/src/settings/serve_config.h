@@ -49,9 +49,10 @@ struct ServeConfig {
   std::uint64_t max_blob_bytes = std::uint64_t{512} << 20;
   std::uint64_t max_checkpoint_bytes = std::uint64_t{64} << 20;
   std::uint64_t max_artifact_bytes = std::uint64_t{64} << 20;
-  // If fewer bytes are free on the disk, nothing that grows is accepted.
+  // If fewer bytes than this would stay free on the disk, the server accepts nothing that needs
+  // more space.
   std::uint64_t min_free_bytes = std::uint64_t{1} << 30;
-  // So many bytes stay free for deletions, cancellations and revocations when the disk is full.
+  // This many bytes are reserved for deletions, cancellations and revocations on a full disk.
   std::uint64_t reserve_bytes = std::uint64_t{64} << 20;
   Millis lease_ms = 45'000;
   Millis heartbeat_ms = 10'000;
@@ -80,8 +81,8 @@ struct ServeConfig {
   bool operator==(const ServeConfig&) const = default;
 };
 
-// Checks settings together; a single one is checked where it is read (settings/form.h). Error:
-// `bad_flag`.
+// Checks settings that depend on each other. Each single setting is checked when it is read
+// (settings/form.h). Error: `bad_flag`.
 Status check(const ServeConfig& config);
 
 }  // namespace hyperflock::settings

@@ -144,7 +144,8 @@ std::vector<Setting> make_table() {
        "devices that one address may add at once"},
       {kPeople, "joins-per-s", number(&C::joins_per_s, 0.001, 1e9),
        "devices that one address may add in the long run"},
-      // The longest message and what its session still owes must fit into it.
+      // The least value is large enough for the longest message, and for what its session has not
+      // counted yet.
       {kPeople, "message-kib-burst", number(&C::message_kib_burst, 2'048, 1e9),
        "KiB of messages that one device may send at once"},
       {kPeople, "message-kib-per-s", number(&C::message_kib_per_s, 0.001, 1e9),
@@ -216,7 +217,8 @@ const Setting* find_setting(std::string_view name) {
 }
 
 std::string_view nearest_setting(std::string_view wrong) {
-  // Longer names have other meanings, not other spellings. Nobody mistypes a name of a kilobyte.
+  // Names of settings are short, so a much longer text is no mistyped name. Computing its distance
+  // could take long.
   if (wrong.size() > 64) return {};
   const auto nearest = std::ranges::min_element(
       table(), {}, [wrong](const Setting& one) { return distance(wrong, one.name); });

@@ -1,6 +1,6 @@
 // Every setting of `serve`, in one table. --help, the configuration file, the environment, the
-// documentation (server/docs/settings.md) and the checks are made of it. To add a setting, add a
-// member to ServeConfig and a row here, and run `hyperflock-server config reference`. Any thread.
+// documentation (server/docs/settings.md) and the checks all use this table. To add a setting, add
+// a member to ServeConfig and a row here, and run `hyperflock-server config reference`. Any thread.
 #pragma once
 
 #include <string>
@@ -30,7 +30,7 @@ const Setting* find_setting(std::string_view name);
 // Returns the name that is most like a wrong one, or an empty text if none is like it.
 std::string_view nearest_setting(std::string_view wrong);
 
-// Returns why a text is no URL of an origin, or an empty text.
+// Returns why a text is not the URL of an origin; an empty text if it is one.
 std::string url_fault(const std::string& text);
 
 }  // namespace hyperflock::settings

@@ -22,7 +22,8 @@ constexpr std::uintmax_t kLongestFileBytes = std::uintmax_t{1} << 20;
 // setting.
 std::optional<Words> words_of(const toml::node& node, Kind kind) {
   if (const auto* one = node.as_string()) {
-    // A number or a list in quotes is most often a mistake, and so is `true`.
+    // Settings of other kinds refuse a string, because a number, a list or `true` in quotes is most
+    // often a mistake.
     if (kind == Kind::text || kind == Kind::size || kind == Kind::time) return Words{one->get()};
   } else if (const auto* count = node.as_integer()) {
     if (kind == Kind::integer || kind == Kind::size || kind == Kind::time || kind == Kind::number)

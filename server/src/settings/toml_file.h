@@ -19,7 +19,7 @@ struct Fault {
   std::string where;
   std::string what;  // one sentence
 
-  // Returns one line for the operator, in which nothing is invisible.
+  // Returns one line for the operator, in which invisible characters are escaped.
   std::string line() const;
 };
 

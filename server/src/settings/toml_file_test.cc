@@ -1,4 +1,4 @@
-// Tests the configuration file: what it may say, and one line for each fault.
+// Tests the configuration file: what it may contain, and that each fault is reported in one line.
 #include "settings/toml_file.h"
 
 #include <gtest/gtest.h>

@@ -80,7 +80,7 @@ struct Enrolment {
   std::int64_t revoked_at = 0;  // 0: not revoked
 };
 
-// Returns whether a device may join by the code now.
+// Returns whether a device may join with the code now.
 inline bool admits(const Enrolment& code, std::int64_t now) {
   return code.revoked_at == 0 && (code.expires_at == 0 || now < code.expires_at) &&
          (code.max_uses == 0 || code.uses < code.max_uses);
@@ -176,15 +176,15 @@ struct RevokeDevice {
 };
 // Removes the row of a device that exists (else `conflict`). Its attempts become those of
 // kErasedDevice and lose their class, engine and adapter. Its live attempts become revoked, because
-// a server that stops right after this transaction would otherwise wait until each lease ends.
-// Costs the same for any number of attempts.
+// a server that stops right after this transaction would otherwise wait until each lease ends. The
+// cost does not depend on the number of attempts.
 struct EraseDevice {
   std::string device;
 };
 inline constexpr const char* kErasedDevice = "erased";
 
-// Records that a researcher has uploaded these bytes. Their quota must have room (else
-// `superseded`, with Outcome::excess), and the bytes must not count for them yet (else `repeated`).
+// Records that a researcher has uploaded a blob. Their quota must have room (else `superseded`,
+// with Outcome::excess), and the blob must not count for them yet (else `repeated`).
 struct OwnBlob {
   std::string owner;
   std::string sha256;
@@ -192,16 +192,16 @@ struct OwnBlob {
   Quota quota{};
 };
 
-// Adds an audit entry. With `if_applied`, only if the previous transition of the batch was applied
-// (else `repeated`). Use it in the same group as the change that it describes.
+// Adds an audit entry. With `if_applied`, the entry is added only if the previous transition of the
+// batch was applied (else `repeated`). Use it in the same group as the change that it describes.
 struct NoteAudit {
   AuditEntry entry;
   bool if_applied = true;
 };
 // The bytes that an entry of the audit log counts in addition to its texts.
 inline constexpr std::int64_t kAuditEntryBytes = 64;
-// How many of the newest entries stay however old they are, and how many are removed at once. So
-// even a wrong clock removes few entries, and never the last ones.
+// The newest kAuditKept entries stay, however old they are, and at most kAuditTrimmed entries are
+// removed at once. So even a wrong clock removes few entries, and never the newest ones.
 inline constexpr std::int64_t kAuditKept = 10'000;
 inline constexpr std::int64_t kAuditTrimmed = 10'000;
 

@@ -1,6 +1,6 @@
-// Builds the curve and the series of an attempt that may have continued from a checkpoint. They
-// have the attempt's own points. Before them are the points of the attempt that saved the
-// checkpoint, up to the checkpoint's step. That attempt may have continued from a checkpoint too.
+// Builds the curve and the series of an attempt that may have continued from a checkpoint. First
+// come the points of the attempt that saved the checkpoint, up to the checkpoint's step, and then
+// the points of the attempt itself. The earlier attempt may have continued from a checkpoint too.
 // Pure; any thread.
 //
 //   Lineage lineage(attempt);
@@ -60,8 +60,8 @@ class Lineage {
 
   std::optional<AttemptId> wanted() const { return ancestry_.wanted(); }
 
-  // Adds a point of the current attempt, unless it lies after the checkpoint from which the next
-  // attempt continued, or its step already has a point.
+  // Adds a point of the current attempt, unless its step comes after the checkpoint from which the
+  // next attempt continued, or already has a point.
   void add(const protocol::Point& point) {
     if (ancestry_.counts(point.step)) points_.emplace(point.step, point.value);
   }

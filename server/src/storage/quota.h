@@ -1,6 +1,6 @@
-// The budgets: what a researcher may store and has stored, what one device may keep of it, and the
-// error message when a limit is exceeded. server/docs/limits.md lists who pays for what. Pure; any
-// thread.
+// The budgets: what a researcher may store and has stored, how much of this one device may upload,
+// and the error message when a limit is exceeded. server/docs/limits.md lists what counts for whom.
+// Pure; any thread.
 #pragma once
 
 #include <algorithm>
@@ -39,18 +39,18 @@ struct StoredBytes {
   bool operator==(const StoredBytes&) const = default;
 };
 
-// The bytes that rows count as, in addition to their texts.
+// The bytes that each row counts in addition to its texts.
 inline constexpr std::int64_t kStudyRecord = 512;
 inline constexpr std::int64_t kAttemptRecord = 512;
 inline constexpr std::int64_t kArtifactRecord = 512;
 inline constexpr std::int64_t kSmallRecord = 64;  // of a report's series, or of a suggestion
 inline constexpr std::int64_t kPointRecord = 24;
 
-// Records have a part of the quota of their own, so that files cannot use up the room for curves.
-// It is a quarter of the quota's bytes, and at least this many bytes.
+// A part of the quota is only for records, so that files cannot use up the room for curves. It is a
+// quarter of the quota's bytes, but at least this many bytes.
 inline constexpr std::int64_t kLeastRecords = std::int64_t{64} << 20;
 
-// Returns the most bytes of records for a quota of bytes; 0: no limit.
+// Returns how many bytes of records fit into a quota of `quota_bytes`; 0: no limit.
 inline std::int64_t most_records(std::int64_t quota_bytes) {
   if (quota_bytes == 0) return 0;
   return std::max(kLeastRecords, quota_bytes / 4);

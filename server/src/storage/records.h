@@ -16,9 +16,9 @@
 
 namespace hyperflock::storage {
 
-// Returns whether the checkpoint may have caused the failure of a trial that continued from one
-// (R38). Such a trial starts again from the beginning, and the failure does not count. So one
-// device cannot make the trial of another fail.
+// Returns whether a trial that continued from a checkpoint may have failed because of the
+// checkpoint (R38). Such a trial starts again from the beginning, and the failure does not count.
+// So one device cannot make the trial of another fail.
 inline bool blames_checkpoint(const protocol::Failure& failure) {
   return failure.cause == protocol::Cause::user_error || failure.cause == protocol::Cause::invalid;
 }
@@ -31,7 +31,7 @@ inline constexpr std::size_t kKeptCheckpoints = 2;
 inline constexpr std::int64_t kMostArtifacts = 256;
 inline constexpr std::int64_t kMostArtifactBytes = std::int64_t{1} << 30;
 
-// The most trials in StudyRow::best_trials.
+// StudyRow::best_trials has at most this many trials.
 inline constexpr std::int64_t kShownBest = 1'000;
 
 // The limits of series for one attempt (R59): how many, and how many values in all of them.
@@ -39,7 +39,7 @@ inline constexpr std::int64_t kMostSeries = protocol::kMaxSeries;
 inline constexpr std::int64_t kMostSeriesValues = protocol::kMaxSeriesValues;
 
 enum class StudyState { running, finished, cancelled };
-// Whether an administrator has to agree to a study before anything of it is leased (R68).
+// Whether an administrator has to approve a study before any trial of it is leased (R68).
 enum class Approval { given, awaited, refused };
 enum class TrialState { running, complete, pruned, failed, cancelled };
 // A result of a `released` or `expired` attempt may still count (R12).

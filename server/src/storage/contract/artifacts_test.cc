@@ -106,7 +106,7 @@ TEST_P(StorageContract, R14_TheSameArtifactAgainIsRepeated) {
 
 TEST_P(StorageContract, R54_NoDeviceCanTakeTheIdsOfAnotherAttempt) {
   apply(begun_for_artifacts());
-  // Attempt 3, of trial 1, knows the id that attempts of trial 0 will choose.
+  // Attempt 3 (of trial 1) uses the artifact id that the attempts of trial 0 use later.
   apply_one(upload(3, "f0", 'c'));
   EXPECT_EQ(applied(upload(1, "f0", 'd')), Applied::applied);
   EXPECT_EQ(applied(upload(2, "f0", 'e')), Applied::applied);

@@ -97,7 +97,7 @@ TEST_P(StorageContract, OneDeviceCannotUseUpTheQuota) {
   const Outcome refused = apply_one(artifact(1, "b", 3 * kMiB));
   EXPECT_EQ(refused.applied, Applied::superseded);
   EXPECT_EQ(refused.refusal, Refusal::device_share);
-  // The share is one for all attempts, trials and kinds of files of the device.
+  // All attempts, trials and kinds of files of a device use the same share.
   EXPECT_EQ(apply_one(checkpoint(2, 'd', 3 * kMiB)).refusal, Refusal::device_share);
   EXPECT_EQ(applied(checkpoint(2, 'd', 2 * kMiB)), Applied::applied);
   // The laptop gets half of the 8 MiB that are left.
@@ -221,7 +221,7 @@ TEST_P(StorageContract, R65_ALongerSpaceNeedsRoomForItsValues) {
   EXPECT_EQ(applied(longer), Applied::applied);
 }
 
-// A changed quota counts at once.
+// A changed quota applies at once.
 TEST_P(StorageContract, ANewQuotaIsReadAgain) {
   apply_one(ada(100 * kMiB));
   apply(begun_on_two_devices());

@@ -178,10 +178,11 @@ TEST_P(StorageContract, R64_CheckpointsOfTheEarlierCodeAreNotHandedOn) {
   EXPECT_EQ(late.applied, Applied::repeated);
   EXPECT_THAT(late.dropped, ElementsAre(sha('c')));
   EXPECT_EQ(newest(storage(), 0), std::nullopt);
-  // An attempt that was planned with an old checkpoint before the change begins without it.
+  // Before the new code was stored, an attempt was planned with an old checkpoint. It starts
+  // without this checkpoint.
   apply({end(1, AttemptState::released), resume(4, key(1, 0), saved(1, 'a'))});
   EXPECT_EQ(storage().attempt(AttemptId{4}).value()->from, std::nullopt);
-  // Checkpoints of the new code are handed on.
+  // Later attempts get checkpoints of the new code.
   EXPECT_EQ(applied(store(saved(4, 'd'))), Applied::applied);
   reopen();
   EXPECT_EQ(newest(storage(), 0), saved(4, 'd'));

@@ -228,7 +228,8 @@ TEST_P(StorageContract, R55_FilesOfTrialsGoWithTheLastRowThatNamesThem) {
   EXPECT_EQ(storage().usage("ada").value().bytes, 1'333 + kArtifactBytes);
 }
 
-// Removal in pieces of any size, with restarts between the pieces, has the same result.
+// Rows can be removed in pieces of any size, with restarts between the pieces. The result is the
+// same.
 TEST_P(StorageContract, R55_PiecesGoOnAfterARestart) {
   for (const std::int64_t rows : {1, 2, 3, 5, 100}) {
     const std::int64_t id = storage().load().value().next_study_id;

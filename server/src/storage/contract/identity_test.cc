@@ -245,7 +245,7 @@ TEST_P(StorageContract, AnErasureRevokesWhatTheDeviceRunsAlsoWhereTheServerStops
   EXPECT_EQ(applied(end(1, AttemptState::revoked)), Applied::repeated);
 }
 
-// A device that says something else about itself each time leaves a bounded number of rows.
+// A device that describes itself differently each time causes a bounded number of rows.
 TEST_P(StorageContract, ADeviceThatChangesWithoutEndIsKeptUnderItsNameAlone) {
   apply({create_device("d1"), create_study(1)});
   for (std::int64_t i = 1; i <= 20; ++i) {
@@ -272,7 +272,7 @@ TEST_P(StorageContract, ADeviceThatChangesWithoutEndIsKeptUnderItsNameAlone) {
   EXPECT_EQ(storage().attempt(AttemptId{21}).value()->state, AttemptState::revoked);
 }
 
-// What an erased device left is not taken for that of one that joins later.
+// The attempts of an erased device are not taken for those of a device that joins later.
 TEST_P(StorageContract, AnErasedDevicesAttemptsStayNobodys) {
   apply({create_device("d1"), create_study(1), start(1, key(1, 0), "d1"), EraseDevice{"d1"}});
   reopen();
@@ -389,7 +389,7 @@ std::map<std::string, std::int64_t> entries_by_actor(Storage& storage) {
   return counts;
 }
 
-// If the clock is years ahead, a batch still removes few entries, and never the newest ones.
+// If the clock is years ahead, a batch still removes few audit entries, and never the newest ones.
 TEST_P(StorageContract, AgeRemovesFewAuditEntriesAtOnceAndNeverTheNewest) {
   std::vector<Transition> batch;
   for (int i = 0; i < 50; ++i) batch.emplace_back(note_by("ada"));
@@ -440,7 +440,8 @@ TEST_P(StorageContract, TheSizeOfTheAuditLogIsThatOfItsEntries) {
   EXPECT_EQ(counted.entries, 2);
 }
 
-// After a restart the server's time continues from the kept time. So no stored time may be later.
+// After a restart the server's time continues from the time that storage has kept. So no row may
+// have a later time.
 TEST_P(StorageContract, TheKeptTimeIsNeverBeforeAStoredOne) {
   EXPECT_EQ(storage().kept_time().value(), 0);
   for (const std::int64_t passed : {0, 1, 500, 999, 1'000, 1'001, 5'000, 4'000, 3'000'000}) {

@@ -1,4 +1,4 @@
-// Tests what every storage back end keeps of the rules of administrators: frozen projects, barred
+// Tests how every storage back end stores the rules of administrators: frozen projects, barred
 // blobs, ceilings and approval (R67, R68), and who owns which blob (R69).
 #include "storage/contract/suite.h"
 
@@ -73,7 +73,7 @@ TEST_P(StorageContract, CeilingsAreKeptByScopeAndName) {
   EXPECT_EQ(rules.server, hour);
   EXPECT_EQ(rules.of_projects.at("birds"), minute);
   EXPECT_EQ(rules.of_researchers.at("ada"), none);
-  // The server's limit counts if neither the researcher nor the project has a limit.
+  // The server's limit applies if neither the researcher nor the project has a limit.
   EXPECT_EQ(time_limit(rules, "eve", "default", 0), 3'600'000);
   EXPECT_EQ(time_limit(rules, "eve", "default", 5'000), 5'000);
   EXPECT_EQ(time_limit(rules, "eve", "birds", 0), 60'000);

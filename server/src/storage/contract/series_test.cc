@@ -82,7 +82,7 @@ TEST_P(StorageContract, R14_TheSameReportAgainIsRepeatedAlsoAfterARestart) {
   EXPECT_EQ(applied(log(1, 4, {1}, {{"loss", {0.75}}})), Applied::repeated);
   reopen();
   EXPECT_EQ(applied(log(1, 4, {2}, {{"loss", {0.75}}})), Applied::repeated);
-  // A report that the server refused at first may come after a later one.
+  // A report that the server refused at first may be sent again after a later report.
   EXPECT_EQ(applied(log(1, 3, {0}, {{"loss", {0.25}}})), Applied::applied);
   EXPECT_EQ(series(storage(), 1), "loss: 0=0.25 1=0.5\n");
 }
