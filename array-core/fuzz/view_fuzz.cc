@@ -209,7 +209,7 @@ bool share_a_byte(const Array& a, const Array& b) {
 }
 
 // Checks the views of an assignment target[...] = source. The source is broadcast to as many
-// elements as the target has, and collapse() keeps the pairs of elements.
+// elements as the target has. After collapse(), each target element gets the same source element.
 void check_assignment(const Array& target, const Array& source) {
   const auto from = broadcast_for_assignment(source.view, target.view.shape);
   if (!from.ok()) return;

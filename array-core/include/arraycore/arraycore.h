@@ -35,8 +35,8 @@ enum ac_backend { AC_BACKEND_CPU = 0, AC_BACKEND_WEBGPU = 1 };
 // Opens the library. `budget_bytes` limits the memory of all arrays; 0 means no limit. It is a
 // double, because JavaScript's numbers are doubles. REQUIRES: the library is not open.
 AC_EXPORT(ac_open) int32_t ac_open(int32_t backend, double budget_bytes);
-// Sets how the dtype of a result follows from operands of different dtypes: 0 as in NumPy 2, 1 as
-// in CuPy under Chainer (dtype/promotion.h). Returns the old mode.
+// Sets how the dtype of a result follows from operands of different dtypes: 0 as in NumPy 2, 1
+// nearly as in older CuPy (PromotionMode, dtype/promotion.h). Returns the old mode.
 AC_EXPORT(ac_set_promotion) int32_t ac_set_promotion(int32_t mode);
 // Frees every array and the back end's memory. If the library is not open, it does nothing.
 AC_EXPORT(ac_close) int32_t ac_close(void);

@@ -67,8 +67,8 @@ std::int32_t failed() { return -static_cast<std::int32_t>(library().error.kind);
 
 constexpr std::int32_t kNotOpen = -static_cast<std::int32_t>(ErrorKind::internal);
 
-// Checks a dtype's number and a shape that come from outside. Returns the shape. If there is no
-// error, the dtype is valid.
+// Checks the number of a dtype and the shape that a caller passed. Returns the shape. If there is
+// no error, the dtype is valid.
 Result<Dims> checked_shape(std::int32_t dtype, std::int32_t ndim, const std::int64_t* shape) {
   if (dtype < 0 || static_cast<std::size_t>(dtype) >= kDTypes)
     return Error{ErrorKind::type, "unknown_dtype",

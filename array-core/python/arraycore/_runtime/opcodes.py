@@ -98,7 +98,7 @@ CAPTURE_ORIGIN = 182
 RESHAPE_ANY, RESHAPE_RAVEL, RESHAPE_COPY, RESHAPE_NEVER = range(4)
 #: The order of elements.
 ORDER_C, ORDER_F, ORDER_ANY, ORDER_KEEP = range(4)
-#: The kinds of a key's items that name an array.
+#: The kinds of items in a key. Only items of these kinds name an array.
 KEY_INTEGERS, KEY_CHECKED, KEY_MASK, KEY_POSITIONS, KEY_FLAT, KEY_FLAT_CHECKED, KEY_OUTSIDE = range(
     32, 39
 )

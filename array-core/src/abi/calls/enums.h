@@ -31,11 +31,11 @@ enum class Order : std::uint8_t {
   keep = 3,
 };
 
-// The kinds of a key's items that name an array.
+// The kinds of items in a key. Only items of these kinds name an array.
 enum class KeyHead : std::uint8_t {
   // integers, which the back end checks or wraps (operations/indexing/index_call.h)
   integers = 32,
-  // integers that the host has checked, none of them negative
+  // integers that the caller has checked, none of them negative
   checked = 33,
   // a mask
   mask = 34,
@@ -45,7 +45,7 @@ enum class KeyHead : std::uint8_t {
   flat = 36,
   // like `checked`, but each integer is an element's C-order number along several axes
   flat_checked = 37,
-  // zeros in place of integers, one of which the host found to be out of bounds
+  // zeros in place of integers, because the caller found one of these out of bounds
   outside = 38,
 };
 
@@ -89,7 +89,7 @@ enum class CaptureFact : std::uint8_t {
   kib = 2,
   // the number of arrays that each step makes from arrays that the step before made
   carried = 3,
-  // whether the last play was interrupted, so that commands remain
+  // whether the last play was interrupted, so that some commands were not issued
   interrupted = 4,
 };
 

@@ -22,8 +22,8 @@ struct KeyItem {
   Index basic;
   Array array;   // the integers, or the mask's bools, or with `mask_shape` the mask's positions
   int axes = 1;  // for integers: each is a C-order number over this many axes
-  bool checked = false;  // for integers: the host checked that each is in [0, extent)
-  std::optional<std::int64_t> outside;  // for integers: one that the host found to be out of bounds
+  bool checked = false;  // for integers: the caller checked that each is in [0, extent)
+  std::optional<std::int64_t> outside;  // for integers: one that the caller found out of bounds
   // The shape of a mask whose true elements the host has found. `array` then holds their C-order
   // numbers as int32.
   std::optional<Dims> mask_shape;
