@@ -14,8 +14,8 @@
 
 namespace hyperflock::protocol {
 
-// A runtime: its id, which is a hash of its content, and the versions of its pieces by name. A piece
-// is a package, such as `numpy`, or another part of the runtime.
+// A runtime: its id, which is a hash of its content, and the versions of its pieces by name. Each
+// piece is a package, such as `numpy`, or another part of the runtime.
 struct Runtime {
   std::string id;
   std::map<std::string, std::string, std::less<>> pieces;

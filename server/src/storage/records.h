@@ -80,7 +80,7 @@ struct StudyRow {
   std::optional<TrialNumber> best_trial;
   double best_value = 0;
   // Only for a study with several directions: the complete trials that meet their constraints and
-  // that no other one beats, by number. At most the first kShownBest.
+  // that no other trial beats, in the order of their numbers. At most the first kShownBest.
   std::vector<TrialNumber> best_trials{};
   // Parameters of an ask-and-tell study's best trial; only when a single row is read.
   std::string best_params{};
@@ -117,7 +117,8 @@ struct TrialRow {
   std::int64_t seq = 0;  // position in the finishing order of all studies, from 1; 0: not finished
   std::optional<protocol::Failure> failure;
   std::vector<Suggestion> suggested{};  // in the order of the calls
-  // Attributes that each lease of the trial carries, JSON text; set only if one trial is read.
+  // The attributes that each lease of the trial carries, as JSON text; set only if a single trial
+  // is read.
   std::string asked_attrs{};
   // The constraints that the owner computed from the result (R57); nullopt before that.
   std::optional<std::vector<double>> constraints{};

@@ -16,8 +16,8 @@ namespace detail {
 template <typename T, typename... Ts>
 inline constexpr bool kIsOneOf = (std::is_same_v<T, Ts> || ...);
 
-// These end something, remove something, let people in and out, or stop misuse and lift a stop.
-// Each adds a few rows at most; a ceiling is one row, and an approval none. Only the server and
+// These transitions end or remove something, change who has access, or stop misuse and lift such a
+// stop. Each adds a few rows at most; SetCeiling adds one, and JudgeStudy none. Only the server and
 // people with a token can cause them; volunteers can only have their own device erased.
 template <typename T>
 inline constexpr bool kMayUseReserve =

@@ -14,8 +14,9 @@
 
 namespace hyperflock::storage {
 
-// Limits of one researcher, of one project or of the whole server. Where one of them sets no limit,
-// the limits of the others count. 0 means no limit.
+// Limits of one researcher, of one project or of the whole server. The server's limits apply only
+// where neither the researcher nor the project has one. A limit that is not set is nullopt; 0 means
+// that there is no limit.
 struct Ceiling {
   std::optional<std::int64_t> time_limit_ms{};  // of a trial
   std::optional<std::int64_t> devices{};        // that compute at the same time
@@ -37,7 +38,7 @@ struct Rules {
   bool operator==(const Rules&) const = default;
 };
 
-// Why nothing of a study may run (R67).
+// Why no trial of a study may run (R67).
 struct Stop {
   enum class Code { none, owner_suspended, project_frozen, bundle_barred } code = Code::none;
   std::string reason{};  // the administrator's words; may be empty
@@ -110,14 +111,14 @@ inline std::int64_t devices_of_researcher(const Rules& rules, const std::string&
 }
 
 // Returns how many devices may compute studies of this project at the same time; 0: any number. The
-// server's ceiling is one for each researcher, so it does not count here.
+// server's ceiling applies to each researcher and not to projects.
 inline std::int64_t devices_of_project(const Rules& rules, const std::string& project) {
   const Ceiling* own = detail::find(rules.of_projects, project);
   return own == nullptr ? 0 : own->devices.value_or(0);
 }
 
-// Returns the limit of a trial's time (R68): the study's own limit, but at most the ceiling. If the
-// study has none, it is the ceiling. 0: there is no limit and no ceiling.
+// Returns the limit of a trial's time (R68): the study's own limit, but at most the ceiling.
+// Without an own limit, the ceiling is the limit. 0: there is no limit and no ceiling.
 inline std::int64_t time_limit(const Rules& rules, const std::string& owner,
                                const std::string& project, std::int64_t own) {
   return detail::lower(own, ceiling_of(rules, owner, project).time_limit_ms);

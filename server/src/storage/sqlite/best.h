@@ -1,4 +1,4 @@
-// Finds the best trials of the studies of an older database.
+// Finds the best trials of the studies in a database with an older schema.
 #pragma once
 
 #include "storage/sqlite/db/db.h"

@@ -60,7 +60,7 @@ constexpr std::int64_t kGroup = 8;
 }
 
 // The event at which the time until the kill begins. A busy machine may start a child so slowly
-// that the time from its birth ends before it has acknowledged anything.
+// that the time would end before the child has acknowledged anything.
 enum class Since { birth, first_acknowledgement };
 
 // Reads the child's acknowledgements for `life`, kills the child, and then reads the rest.

@@ -1,5 +1,5 @@
-// Deletes studies. A small commit hides the study from every reader. Its rows are removed in pieces
-// afterwards. See writer.h and migrations/0011_deleting.sql.
+// Deletes studies. A small commit hides the study from every reader. The study's rows are removed
+// in pieces afterwards. See writer.h and migrations/0011_deleting.sql.
 #include <algorithm>
 
 #include "storage/sqlite/db/rows.h"
@@ -9,7 +9,8 @@
 namespace hyperflock::storage::sqlite {
 namespace {
 
-// The number of trials that are read at once. A piece may end at any of their rows.
+// The number of trials that are read at once. A SweepDeleted may end before all their rows are
+// removed.
 constexpr std::int64_t kTrialsInHand = 256;
 // One artifact counts as this many rows: it is in three indexes, and its removal searches two
 // indexes for its blob.

@@ -11,8 +11,8 @@
 namespace hyperflock::storage::sqlite {
 namespace {
 
-// The most versions of a device (class, engine, adapter) that are kept. So its erasure is short,
-// whatever it has claimed to be. Further attempts have the device's name only.
+// At most this many versions of a device (class, engine, adapter) are kept, so that erasing the
+// device is quick. Attempts with further versions have only the device's name.
 constexpr std::int64_t kMostDeviceVersions = 16;
 
 Outcome outcome(Applied applied, std::int64_t id = 0) {
@@ -146,7 +146,8 @@ Outcome Writer::apply_one(const RevokeDevice& revoke) {
   return outcome(changed > 0 ? Applied::applied : Applied::repeated);
 }
 
-// The number of attempts does not matter: they name the device by rows that are removed here.
+// The cost does not depend on the number of attempts. An attempt names its device by a row of
+// device_versions, and only these rows are removed.
 Outcome Writer::apply_one(const EraseDevice& erase) {
   if (db_->run("DELETE FROM devices WHERE id = ?", erase.device) == 0)
     return outcome(Applied::conflict);
@@ -221,7 +222,7 @@ Outcome Writer::apply_one(const TrimAudit& trim) {
 
 Outcome Writer::apply_one(const KeepTime&) { return outcome(Applied::applied); }
 
-// Looks at the oldest entries only, so that it costs no more with a long log.
+// Reads only the oldest entries, so that the cost does not grow with the log.
 std::int64_t Writer::trim_by_age(const TrimAudit& trim) {
   const std::int64_t most = std::min(trim.most, audit_size(*db_).entries - trim.kept);
   if (most <= 0) return 0;
@@ -371,8 +372,8 @@ void Writer::charge_checkpoint(Study& study, AttemptId uploader, std::int64_t by
   touch(study);
 }
 
-// A device that was erased keeps nothing, because its attempts do not name it any more. A device
-// that keeps no bytes of a study has no row.
+// No bytes count for a device that was erased, because its attempts do not name it any more. A
+// device that keeps no bytes of a study has no row.
 void Writer::charge_device(StudyId study, AttemptId uploader, std::int64_t bytes) {
   if (bytes == 0) return;
   db_->run(

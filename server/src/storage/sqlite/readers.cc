@@ -98,7 +98,7 @@ std::vector<protocol::Failure> failures_of(Db& db, const StudyRow& study) {
   return failures;
 }
 
-// Reads a study from a row, and what other tables have of it.
+// Reads a study from a row, and adds the facts that are in other tables.
 StudyRow whole_study(Db& db, const Query& row) {
   StudyRow study = read_study(row);
   if (study.stopped_by) study.stop_failure = failure_of(db, {study.id, *study.stopped_by});
@@ -389,7 +389,7 @@ std::optional<protocol::StudySpec> spec(Db& db, StudyId id, std::int64_t code) {
 std::vector<TrialDetail> finished_trials(Db& db, StudyId id, std::int64_t after,
                                          std::int64_t limit) {
   const Transaction view(db, Transaction::Kind::read);
-  // A negative limit would mean "all" to SQLite, and seq 0 is "not finished".
+  // SQLite takes a negative limit for no limit, and seq 0 means "not finished".
   return details(db,
                  db.query(kSelectFinishedTrials, id, std::max<std::int64_t>(after, 0),
                           std::max<std::int64_t>(limit, 0)),

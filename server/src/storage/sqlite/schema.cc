@@ -13,7 +13,8 @@ constexpr const char* kApplicationId = "1212574827";
 // SQLite cuts the log file to this size after a checkpoint that emptied the log.
 constexpr const char* kLogLimitBytes = "33554432";
 
-// The first version of the schema whose stored best trials are right.
+// Since this version of the schema, the stored best trials take constraints and several directions
+// into account.
 constexpr std::int64_t kKnowsBest = 12;
 
 Error open_error(const std::string& path, const std::string& why, const std::string& what_to_do) {

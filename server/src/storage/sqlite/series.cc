@@ -1,4 +1,4 @@
-// Stores the series of reports (R59), and puts the rows of an attempt together when it has ended.
+// Stores the series of reports (R59), and joins the rows of an attempt when the attempt has ended.
 // See writer.h, stored_series.h and migrations/0013_series.sql.
 #include <algorithm>
 
@@ -10,7 +10,7 @@
 namespace hyperflock::storage::sqlite {
 namespace {
 
-// The most names of series whose numbers stay in memory for one study.
+// For each study, the numbers of at most this many series stay in memory.
 constexpr std::size_t kMaxKeptNames = 4'096;
 // This many bytes of a row take as long to remove as one small row.
 constexpr std::int64_t kBytesOfRow = 1'024;

@@ -167,8 +167,8 @@ void sqlite_deletion(benchmark::State& state) {
   state.counters["max_ms"] = pieces.back();
 }
 
-// Erases devices, in a database with this many attempts of 1,000 devices: those that joined and did
-// nothing, and those that have their share of the attempts.
+// Measures the erasure of a device from a database with this many attempts by 1,000 devices. The
+// device either has no attempts, or as many as the others.
 void sqlite_erasure(benchmark::State& state) {
   constexpr std::int64_t kGroup = 1'000;
   constexpr std::int64_t kErased = 20;

@@ -52,7 +52,7 @@ class SqliteFile : public testing::Test {
     return {complete(i, {0.5}), start(i + 1, key(1, i))};
   }
 
-  // Gives the file the schema before version 21.
+  // Gives the file the schema of version 20.
   static void undo_device_versions(sqlite::Db& db) {
     db.exec("DROP INDEX live_attempts");
     for (const char* column : {"device", "device_class", "engine", "adapter"}) {
@@ -67,7 +67,7 @@ class SqliteFile : public testing::Test {
     db.exec("PRAGMA user_version = 20");
   }
 
-  // Gives the file the schema before version 20.
+  // Gives the file the schema of version 19.
   static void undo_budgets(sqlite::Db& db) {
     undo_device_versions(db);
     db.exec("DROP INDEX artifacts_by_id");
@@ -194,7 +194,8 @@ TEST_F(SqliteFile, TheBestTrialsOfAnOlderFileAreFound) {
   EXPECT_EQ(storage->spec(StudyId{1}, 1).value(), storage->study(StudyId{1}).value()->spec);
 }
 
-// The file is from before a person could have several tokens and codes could have limits.
+// The file has the schema from before a person could have several tokens and codes could have
+// limits.
 TEST_F(SqliteFile, PeopleAndCodesOfAnOlderFileAreKept) {
   {
     sqlite::Db db(path_, sqlite::Db::Mode::read_write);
@@ -238,7 +239,8 @@ TEST_F(SqliteFile, PeopleAndCodesOfAnOlderFileAreKept) {
   EXPECT_EQ(study.generation, 0);
   EXPECT_EQ(study.priority, 0);
   EXPECT_EQ(study.code, 1);
-  // The file is from before studies could be deleted. Still, the study's blobs are removed with it.
+  // The file has the schema from before studies could be deleted. Still, the study's blobs are
+  // released with the study.
   const auto gone = apply(*storage, {end_study(1, StudyState::cancelled), DeleteStudy{StudyId{1}}});
   EXPECT_THAT(gone.back().disowned, testing::ElementsAre(sha('a'), sha('b')));
   EXPECT_EQ(storage->usage("grace").value(), Usage{});
@@ -260,7 +262,7 @@ std::vector<std::string> plan_of(const std::string& path, const std::string& sql
   return lines;
 }
 
-// An older file has the devices in the rows of attempts.
+// In an older file, the rows of attempts contain the names and versions of devices.
 TEST_F(SqliteFile, AttemptsOfAnOlderFileKeepTheirDevices) {
   StartAttempt one = start(1, key(1, 0), "phone");
   one.device_class = "phone";
@@ -299,7 +301,8 @@ TEST_F(SqliteFile, AttemptsOfAnOlderFileKeepTheirDevices) {
   EXPECT_EQ(storage->attempt(AttemptId{4}).value()->device, "phone");
 }
 
-// An erasure costs as much as the device runs: no statement walks through all attempts.
+// The cost of an erasure depends only on the device's live attempts: no statement reads all
+// attempts.
 TEST_F(SqliteFile, WhatADeviceRunsIsFoundByAnIndex) {
   ASSERT_TRUE(open().has_value());
   const auto plan = plan_of(path_, sqlite::kRevokeAttempts.text());
@@ -308,7 +311,7 @@ TEST_F(SqliteFile, WhatADeviceRunsIsFoundByAnIndex) {
   EXPECT_THAT(plan, testing::Each(testing::Not(testing::StartsWith("SCAN"))));
 }
 
-// A page costs as much as its rows: no query walks through a whole table or sorts it.
+// The cost of a page depends only on its rows: no query reads or sorts a whole table.
 TEST_F(SqliteFile, PagesAndTotalsAreFoundByIndexes) {
   ASSERT_TRUE(open().has_value());
   for (const sqlite::Sql& sql :
@@ -495,7 +498,8 @@ TEST_F(SqliteFile, LogStaysBoundedUnderReaders) {
   }
   writing = false;
   for (std::thread& reader : readers) reader.join();
-  // The limit is eight times the length at which the log is copied. Some commits add to it.
+  // The limit is eight times the length at which the log is copied. Some commits may come before
+  // the log starts again.
   EXPECT_LT(largest, 400U * (4'096U + 24U));
 }
 

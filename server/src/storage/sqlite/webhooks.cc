@@ -1,5 +1,5 @@
-// Webhooks, and the events that wait for their delivery (R62). An event is stored in the
-// transaction of the change that it tells of. See writer.h and webhook.h.
+// Webhooks, and the events that wait for their delivery (R62). An event is stored in the same
+// transaction as the change that it reports. See writer.h and webhook.h.
 #include <algorithm>
 #include <array>
 
@@ -12,7 +12,8 @@
 namespace hyperflock::storage::sqlite {
 namespace {
 
-// The most deliveries of one owner that are returned at once. They are sent at the same time.
+// At most this many deliveries of an owner are returned at once, because all of them are sent at
+// the same time.
 constexpr std::int64_t kDueOfOwner = 2;
 constexpr std::int64_t kMostDue = 64;
 
@@ -189,7 +190,8 @@ bool Writer::queue_event(StudyId study, protocol::WebhookEvent event) {
   return true;
 }
 
-// Runs after the counters of the batch's studies are written, because the facts contain them.
+// Runs after the counters of the batch's studies are written, because an event's facts contain
+// these counters.
 void Writer::store_events() {
   for (const auto& [id, event] : std::exchange(events_, {})) {
     const std::optional<StudyRow> row = study(*db_, id);

@@ -15,10 +15,11 @@
 namespace hyperflock::storage::sqlite {
 namespace {
 
-// The most studies, and owners, whose counters stay in memory. Beyond it, all counters are
-// forgotten and read again when needed.
+// The counters of at most this many studies, and of as many owners, stay in memory. If there are
+// more, all counters are forgotten and read again when needed.
 constexpr std::size_t kMaxKeptStudies = 4'096;
-// The most attempts whose series stay in memory. Beyond it, all are forgotten.
+// The facts about series of at most this many attempts stay in memory. If there are more, all are
+// forgotten.
 constexpr std::size_t kMaxKeptAttempts = 4'096;
 
 Outcome outcome(Applied applied, std::optional<TrialKey> trial = std::nullopt) {

@@ -57,8 +57,8 @@ class Writer {
     std::optional<bool> has_series{};
   };
 
-  // What the writer must know to decide whether an owner's records may grow. It is only a cache of
-  // rows.
+  // What the writer must know to decide whether an owner's records may grow. These values are
+  // copies of stored rows.
   struct Owner {
     std::int64_t records = 0;
     std::int64_t quota_bytes = 0;
@@ -169,7 +169,8 @@ class Writer {
   Outcome apply_one(const CreateDevice& create);
   Outcome apply_one(const RevokeDevice& revoke);
   Outcome apply_one(const EraseDevice& erase);
-  // Returns the number that stands in attempts for what the device is now.
+  // Returns the number of the device's version (class, engine, adapter) that the attempt names.
+  // Stores the version if it is new.
   std::int64_t device_version(const StartAttempt& start);
   std::optional<std::int64_t> find_version(std::string_view device, std::string_view device_class,
                                            std::string_view engine, std::string_view adapter);
@@ -184,7 +185,7 @@ class Writer {
   std::int64_t trim_by_size(const TrimAudit& trim);
   // Returns the limit of the owner's quota that the study would exceed; nullopt if none.
   std::optional<Excess> excess_of_study(const CreateStudy& create, std::int64_t spec_bytes);
-  // `spec_bytes` are those of the spec with new code; 0 without new code.
+  // `spec_bytes` is the length of the spec with new code; 0 without new code.
   std::optional<Excess> excess_of_reissue(const StudyRow& study, const Quota& quota,
                                           std::int64_t spec_bytes);
   // `before` and `after` are numbers of trials.
@@ -205,7 +206,7 @@ class Writer {
   // Notes that the study, its owner and its project name the blobs of the spec.
   void add_blobs(StudyId study, const std::string& owner, const std::string& project,
                  const protocol::StudySpec& spec);
-  // The spec of a study with other code.
+  // The spec of a study with new code.
   struct NewSpec {
     protocol::StudySpec spec;
     std::string text;

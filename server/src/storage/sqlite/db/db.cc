@@ -84,8 +84,8 @@ Db::Db(const std::string& path, Mode mode) {
   if (code != SQLITE_OK) fail(opened, code);
   sqlite3_extended_result_codes(opened, 1);
   set_busy_timeout(kBusyTimeoutMs);
-  // A reader uses the shared memory of the write-ahead log, so it opens the file for writing.
-  // SQLite then forbids it to write.
+  // A reader uses the shared memory of the write-ahead log, so it opens the file for writing. The
+  // pragma makes SQLite refuse its writes.
   if (mode == Mode::read_only) exec("PRAGMA query_only = ON");
 }
 

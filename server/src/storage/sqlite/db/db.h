@@ -151,7 +151,7 @@ class Db {
     void operator()(sqlite3_stmt* statement) const;
   };
   std::int64_t log_pages_ = 0;  // set by SQLite's hook, so a Db never moves
-  // The connection is declared before the statements, so that they are destroyed first.
+  // The connection is declared before the statements, so that the statements are destroyed first.
   std::unique_ptr<sqlite3, Close> db_;
   std::unordered_map<const char*, std::unique_ptr<sqlite3_stmt, Finalize>> statements_;
 };

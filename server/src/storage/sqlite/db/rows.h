@@ -20,7 +20,8 @@ std::vector<double> doubles_of(std::string_view bytes);
 // Reads a failure from four columns, starting at `column`.
 std::optional<protocol::Failure> read_failure(const Query& row, int column);
 
-// A failure as four query parameters; NULLs without one. The failure must outlive this object.
+// A failure as four query parameters, which are NULL if there is no failure. The failure must
+// outlive this object.
 struct FailureColumns {
   explicit FailureColumns(const protocol::Failure* failure);
   std::optional<std::int64_t> cause;
@@ -50,7 +51,8 @@ std::optional<protocol::Checkpoint> read_checkpoint(const Query& row, int column
 
 ArtifactRow read_artifact(const Query& row);
 
-// A checkpoint as six query parameters; NULLs without one. The checkpoint must outlive this object.
+// A checkpoint as six query parameters, which are NULL if there is no checkpoint. The checkpoint
+// must outlive this object.
 struct CheckpointColumns {
   explicit CheckpointColumns(const protocol::Checkpoint* checkpoint);
   std::optional<std::int64_t> attempt;
@@ -90,7 +92,7 @@ inline constexpr Sql kSelectStudies = HYPERFLOCK_STUDY_COLUMNS
 inline constexpr Sql kSelectStudiesOfOwner = HYPERFLOCK_STUDY_COLUMNS
     "FROM studies INDEXED BY studies_by_owner CROSS JOIN study_progress ON study = id"
     " WHERE owner = ?3 AND id < ?1 ORDER BY id DESC LIMIT ?2";
-// The condition is that of the index `running_studies`.
+// The condition is that of the index `running_studies`, so that SQLite can use the index.
 inline constexpr Sql kSelectRunning =
     "SELECT study FROM study_progress WHERE state = 0 ORDER BY study";
 inline constexpr Sql kSelectProjectTotals =
@@ -124,7 +126,8 @@ inline constexpr Sql kSelectAttempt =
     " resumed_sha256, resumed_bytes, resumed_step, resumed_logged, adapter, attrs, software, code"
     " FROM attempts LEFT JOIN device_versions ON device_versions.id = device_version"
     " WHERE attempts.id = ?1";
-// Revokes (?1, at ?2) what the device ?3 runs. The condition is that of the index `live_attempts`.
+// Gives the live attempts of the device ?3 the state ?1 and the end ?2. The condition is that of
+// the index `live_attempts`, so that SQLite can use the index.
 inline constexpr Sql kRevokeAttempts =
     "UPDATE attempts INDEXED BY live_attempts SET state = ?1, finished_at = ?2 WHERE state = 0"
     " AND device_version IN (SELECT id FROM device_versions WHERE device = ?3)";
