@@ -145,7 +145,8 @@ Result<BlobStore::Stored> BlobStore::Writer::finish(std::string_view expected_sh
   }
   const fs::path file = store_.file_of(expected_sha256);
   if (store_.exists(expected_sha256)) {
-    // Another upload of the same bytes may have renamed its file a moment ago, not durably yet.
+    // Another upload of the same bytes may have just renamed its file, and the new name may not be
+    // durable yet.
     if (!sync_folder(file.parent_path())) return failure("make a blob durable");
     discard();
     return Stored{bytes_, false};
@@ -156,7 +157,8 @@ Result<BlobStore::Stored> BlobStore::Writer::finish(std::string_view expected_sh
   if (::rename(temporary_.c_str(), file.c_str()) != 0) return failure("name a blob");
   ::close(descriptor_);
   descriptor_ = -1;
-  // Without these calls, a power cut could remove the name but keep a study that needs the blob.
+  // Makes the file's name durable. Otherwise the name could be lost in a power cut, while the row
+  // of a study that needs the blob is kept.
   if (!sync_folder(file.parent_path()) || (folder_is_new && !sync_folder(store_.folder_))) {
     const int error = errno;
     ::unlink(file.c_str());

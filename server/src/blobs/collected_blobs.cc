@@ -43,8 +43,8 @@ void CollectedBlobs::sweep() {
   for (auto entry = entries_.begin(); entry != entries_.end();) forget_unused(entry++);
 }
 
-// Does nothing while an upload or a hold uses the blob. Otherwise forgets its entry, and removes
-// its file if the blob was dropped and no row has named it since.
+// Does nothing while an upload or a hold uses the entry's blob. Otherwise removes the entry, and
+// also the blob's file if the blob was dropped and no row has named it since.
 void CollectedBlobs::forget_unused(std::map<std::string, Entry>::iterator entry) {
   if (entry->second.holds > 0) return;
   if (entry->second.dropped && !entry->second.named) blobs_->remove(entry->first);

@@ -15,8 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// So many bytes must stay free beside the reserve. With fewer, the next commits would find the disk
-// full again.
+// The reserve is made only if at least this many other bytes stay free. With fewer, the next
+// commits would find the disk full again.
 constexpr std::uint64_t kLeastBytes = std::uint64_t{1} << 20;
 
 std::uint64_t size_of(const fs::path& file) {

@@ -1,5 +1,6 @@
-// The room on the disk of the state folder: what guests may still fill, and a reserve that only the
-// operator's changes may use. Any thread; calls may block on the disk for a moment.
+// The room on the disk of the state folder: what guests (researchers and volunteers' devices) may
+// still fill, and a reserve for changes such as deletions and revocations (storage/reserve.h). Any
+// thread; calls may block on the disk for a moment.
 //
 // While less than `min_free_bytes` would stay free, nothing that grows is admitted. An upload
 // claims its bytes before its body is read, so that many uploads at once cannot fill what is free.

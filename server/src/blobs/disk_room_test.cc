@@ -88,7 +88,8 @@ TEST_F(DiskRoomTest, TheLogIsPartOfTheReserve) {
   EXPECT_EQ(reserved(), kMiB);
 }
 
-// While the disk is full, the reserve's bytes must stay free for whoever may use them.
+// While the disk is full, the reserve is not made, because the commits that may use its bytes need
+// them.
 TEST_F(DiskRoomTest, AReserveThatWouldTakeTheLastBytesIsNotMade) {
   DiskRoom some = room(0, 2 * kMiB);
   for (const std::uint64_t free : {std::uint64_t{0}, 2 * kMiB - 1, 2 * kMiB, 3 * kMiB - 1}) {

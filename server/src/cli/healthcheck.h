@@ -8,8 +8,8 @@
 
 namespace hyperflock::cli {
 
-// Each network step takes at most `limit_ms`. A certificate is not verified: the check says whether
-// the server answers, not who it is. Error: `unhealthy` with one sentence.
+// Each network step takes at most `limit_ms`. A certificate is not verified, because the check only
+// finds out whether some server answers. Error: `unhealthy` with one sentence.
 Status check_health(const std::string& url, Millis limit_ms);
 
 }  // namespace hyperflock::cli

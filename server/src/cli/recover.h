@@ -1,6 +1,6 @@
 // `hyperflock-server token recover --state FOLDER` gives access again to an operator who has lost
-// every administrator's token. It uses no server. It opens the database of a stopped server, so
-// everybody who may write the state folder may do it. One thread; blocks.
+// every administrator's token. The command sends no request. It opens the database of a stopped
+// server, so everybody who may write in the state folder can use it. One thread; blocks.
 #pragma once
 
 #include <string>

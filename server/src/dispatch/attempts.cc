@@ -127,7 +127,7 @@ void State::fail_trial(TrialKey key, const protocol::Failure& failure, Ending en
     const bool too_many = study.failures.add(failure) >= study.spec.max_failures;
     pauses = too_many && !study.paused && !study.ending;
   }
-  // The study pauses at once, as if the transition had been applied.
+  // The study pauses at once in memory, as if FailTrial had been applied already.
   if (pauses) set_paused(study, true);
   propose(storage::FailTrial{key, failure, pauses},
           PendingFail{key, failure, pauses, std::move(ending)});

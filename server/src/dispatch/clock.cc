@@ -41,7 +41,8 @@ Limit limit_of(const Attempt& attempt, const Study& study, const Settings& setti
   if (attempt.pulse == protocol::PulseState::running && study.spec.stall_ms > 0) {
     take(attempt.progressed + study.spec.stall_ms, protocol::RevokeCode::stalled, "stalled");
   } else if (attempt.pulse == protocol::PulseState::running) {
-    // The study sets no limit for stalls, so the server blames the device and not the objective.
+    // The study sets no limit for stalls, so the stall counts as a lost worker and not as a failure
+    // of the objective.
     take(attempt.progressed + attempt.patience_ms, protocol::RevokeCode::stalled, "stalled",
          Cause::worker_lost);
   }

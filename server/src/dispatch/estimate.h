@@ -1,8 +1,8 @@
 // How long a study that runs will still take (R63), from what its devices do now and from how long
 // runs usually take on them. Pure.
 //
-// With n_c devices of class c at work, r_c the usual run on that class (RuntimeStats, from the
-// lease to the result) and w trials that no device has begun:
+// With n_c devices of class c at work, r_c the usual duration of a run on that class (RuntimeStats;
+// from the lease to the result) and w trials that no device has begun:
 //
 //   rate      = sum of n_c / r_c                    trials per millisecond
 //   left      = (w + sum of n_c * l_c / r_c) / rate
@@ -38,7 +38,8 @@ struct WorkOfClass {
   bool operator==(const WorkOfClass&) const = default;
 };
 
-// What is known of a study that runs. If it has no runs, nothing is known of their duration.
+// The data about a running study from which estimate() computes. While the study has no accepted
+// run, the usual duration of its runs is unknown.
 struct StudyWork {
   std::int64_t runs = 0;  // accepted ones
   Millis run_ms = 0;      // the usual run on all classes

@@ -110,7 +110,8 @@ struct OwnerReplied {
 struct OwnerClosed {
   SessionId session{};
 };
-// Administrators have changed a rule that stops studies, or a ceiling (R67, R68). It is stored.
+// Administrators have changed a rule that stops studies, or a ceiling (R67, R68). The change is
+// already stored.
 struct RulesChanged {
   storage::Rules rules;
 };
@@ -131,8 +132,8 @@ struct ArtifactStored {
   AttemptId attempt{};
 };
 // The device's erasure is about to be proposed, or it has failed. Between these events the device
-// gets no lease, so that no row names it after the erasure. If the device asks for work in that
-// time and the erasure fails, it gets work then.
+// gets no lease, so that no row names it after the erasure. If the device asks for work between
+// them, it gets work only after the erasure has failed.
 struct DeviceErasing {
   std::string device;
   enum class Step { begins, failed } step = Step::begins;

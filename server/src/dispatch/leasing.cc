@@ -10,7 +10,7 @@ std::string adapter_of(const protocol::Capabilities& device) {
   return device.gpu ? device.gpu->adapter : std::string();
 }
 
-// Returns the trial's values by name as JSON text. REQUIRES: the study knows the trial.
+// Returns the trial's values by name as JSON text. REQUIRES: `number` is a trial of the study.
 std::string params_of(const Study& study, std::int64_t number) {
   if (study.asked) return study.trials.at(number).asked->params;
   return protocol::trial_params(study.spec, number);
@@ -146,8 +146,8 @@ Study* State::choose(const Project& project, const Session& session, Among among
   const auto next = project.ranked.first(admits, [&](StudyId id) {
     if (std::find(refused.begin(), refused.end(), id) != refused.end()) return false;
     const Study& study = studies.at(id);
-    // A study is skipped if no trial waits and its owner has no room for another one. Enough
-    // workers wait for that owner already.
+    // A study without a waiting trial is skipped if enough idle workers already wait for the trials
+    // that its owner may still add.
     if (!study.has_work() && (among == Among::work || !study.has_room())) return false;
     return protocol::unmet(study.spec, session.capabilities).empty();
   });
@@ -242,8 +242,8 @@ void State::rank(Study& study) {
   const Standing standing{study.priority, study.running, study.id};
   if (study.rank && (!has_work || *study.rank != standing)) {
     project.ranked.erase(study.owner, *study.rank);
-    // The study no longer competes, so its owner's studies of lower priority do. An idle worker may
-    // get their work, even one that waits for another study's owner.
+    // The study no longer competes, so its owner's studies of lower priority now compete. Any idle
+    // worker may get their work, even a worker that waits for another study's owner.
     if (!has_work && !project.idle.empty() &&
         project.ranked.has_below(study.owner, study.rank->priority))
       dirty_projects.insert(study.project);

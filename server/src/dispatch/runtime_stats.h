@@ -34,8 +34,9 @@ inline void learn_gap(RuntimeStats& stats, Millis gap_ms) {
   stats.gap_ms = gap_ms > stats.gap_ms ? gap_ms : stats.gap_ms + (gap_ms - stats.gap_ms) / 8;
 }
 
-// Notes that an attempt was ended because its progress stood still. The next attempt may stand
-// still five times as long, so an objective with a long part without progress can finish.
+// Notes that an attempt was ended because it made no progress for `silence_ms`. The next attempt
+// may make no progress for five times as long, so an objective with a long part without progress
+// can finish.
 inline void learn_stall(RuntimeStats& stats, Millis silence_ms) {
   stats.gap_ms = std::max(stats.gap_ms, silence_ms / 4);
 }

@@ -29,9 +29,10 @@
 namespace hyperflock::dispatch {
 
 inline constexpr std::size_t kCauses = 7;
-// Attempts that a trial may lose to each cause (R18), in the order of protocol::Cause; 0: no limit.
+// After this many failed attempts with the same cause, a trial fails (R18). In the order of
+// protocol::Cause; 0: no limit.
 inline constexpr std::array<int, kCauses> kBudget{20, 1, 2, 3, 1, 1, 0};
-// A trial that was lost with this many different devices fails (R18).
+// After this many different devices were lost while they ran a trial, the trial fails (R18).
 inline constexpr std::size_t kPoisonDevices = 3;
 
 // The most proposals of one session without an outcome. A further message is `rate_limited`.
@@ -41,7 +42,8 @@ inline constexpr std::size_t kMaxRefusedStudies = 64;
 // The most idle workers that one round skips because it has no trial for them. A worker that comes
 // after them in the queue is served by start_own() when it sends its next `ready`.
 inline constexpr int kMaxPassedOver = 64;
-// After so many conflicts of attempts that were proposed for one lease, the worker is sent `wait`.
+// If storage has refused this many proposed attempts for one lease with `conflict`, the worker is
+// sent `wait`.
 inline constexpr int kMaxLeaseTries = 3;
 
 struct Session {
@@ -336,7 +338,7 @@ struct State {
   // Proposes a transition for a session's message. It is pending until its outcome is known.
   TransitionId propose_for(SessionId session, storage::Transition transition, Pending what);
   void send(SessionId session, protocol::ServerMessage message);
-  // Returns the data from which the rest of a running study is estimated (R63).
+  // Returns the data from which the remaining time of a running study is estimated (R63).
   std::optional<StudyWork> work_of(StudyId id);
   // Sends the error with this code. `text` replaces the usual sentence for the code.
   void send_error(SessionId session, std::string_view code, std::optional<AttemptId> attempt,
@@ -383,8 +385,8 @@ struct State {
   void unwatch_devices(Study& study);
   // Counts a session that opens (1) or closes (-1) for the studies that it may run.
   void count_devices(const Session& session, int change);
-  // If devices are back, has storage note it. Starts or ends the wait after which storage notes
-  // that the study has no device.
+  // If the study has devices again, proposes that storage notes this. Starts or ends the wait after
+  // which storage notes that the study has no device.
   void judge_devices(Study& study);
   void note_absences();
 
@@ -498,7 +500,7 @@ struct State {
 
   // The next functions are in attempts.cc.
   // Adds an attempt that is not committed yet. Its time limits count from now. Call rank()
-  // afterwards. REQUIRES: the study knows the trial.
+  // afterwards. REQUIRES: the trial is in memory.
   Attempt& add_attempt(AttemptId id, Study& study, TrialKey key, const std::string& device,
                        const std::string& device_class);
   // Adds the attempt to those of its class, or removes it again (R63). Its time of lease must be
@@ -511,7 +513,7 @@ struct State {
   // Counts a failure. Fails the trial if its budget is spent, else issues it again.
   void count_failure(TrialKey key, const std::string& device, const protocol::Failure& failure,
                      Ending ending = {});
-  // Proposes that the trial has failed. The study may pause with it (R56).
+  // Proposes that the trial has failed. The same transition may pause the study (R56).
   void fail_trial(TrialKey key, const protocol::Failure& failure, Ending ending = {});
   // Issues the trial again after `delay`, unless it has an open attempt, is already queued or is
   // failing.
@@ -556,7 +558,8 @@ struct State {
   void on_outcome(PendingExtension& what, const storage::Outcome& outcome);
   void on_outcome(PendingReissue& what, const storage::Outcome& outcome);
   void apply_result(const PendingResult& what, const storage::Outcome& outcome);
-  // After a trial of this study has ended, its worker counts as demand again (R45).
+  // Call it when a trial of this study has ended: the worker that ran the trial counts as demand
+  // again (R45).
   void recount_demand(StudyId id);
 
   // The next functions are in studies.cc.

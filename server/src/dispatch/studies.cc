@@ -74,7 +74,7 @@ void State::set_paused(Study& study, bool paused) {
   study.paused = paused;
   rank(study);
   judge_devices(study);
-  // Idle workers may now get other work, or work of this study again.
+  // Idle workers may get work of other studies after a pause, and of this study after a resume.
   dirty_projects.insert(study.project);
 }
 

@@ -64,14 +64,14 @@ class StudyOrder {
     return found != owners_.end() && found->second.levels.rbegin()->first < priority;
   }
 
-  // Returns the next of the studies that fit. A study that does not fit is left out, as if it had
-  // no work. So lower priorities of its owner may take part.
+  // Returns the next of the studies for which `fits` returns true. The others are left out, as if
+  // they had no work. So studies of lower priority of the same owner may take part.
   template <typename Fits>
   std::optional<StudyId> first(Fits fits) const {
     return first([](const std::string&) { return true; }, fits);
   }
 
-  // As above, but the studies of an owner take part only if `admits` returns true for the owner.
+  // Does the same for the studies of those owners for which `admits` returns true.
   template <typename Admits, typename Fits>
   std::optional<StudyId> first(Admits admits, Fits fits) const {
     std::optional<Turn> best;

@@ -206,7 +206,7 @@ Said Reference::reissue(Id study, const std::string& code, Scenario::Keeps keeps
   const bool any =
       std::any_of(found->second.trials.begin(), found->second.trials.end(),
                   [](const auto& one) { return one.second.state == TrialState::failed; });
-  // Other code is accepted only if the study has failed trials that can run it (R64).
+  // A reissue may give the study other code only if failed trials can run that code (R64).
   if (!any && !code.empty()) {
     said_.emplace_back("answer no_failed_trial");
     return done();
@@ -303,7 +303,7 @@ std::optional<Reference::Id> Reference::choose(const std::string& worker, bool w
   }
   std::optional<Id> best;
   for (const Id id : candidates) {
-    // Of one owner's studies, those of a lower priority do not take part (R61).
+    // Of the candidates of one owner, only those with the highest priority compete (R61).
     const bool takes_part = std::none_of(candidates.begin(), candidates.end(), [&](Id other) {
       return studies_.at(other).options.owner == studies_.at(id).options.owner &&
              studies_.at(other).priority > studies_.at(id).priority;

@@ -58,9 +58,9 @@ class Reference {
     std::optional<Instant> due;  // the end of its back-off
     bool speculated = false;
     std::optional<Saved> saved;  // the newest checkpoint
-    // For ask-and-tell studies: suggested values by name in their order, the attempt whose points
-    // count, whether the trial has run, and whether its owner was sent points of another attempt
-    // before.
+    // For ask-and-tell studies: `log` has the suggested values by name, in the order of the
+    // suggestions; `lead` is the attempt whose points count; `ran` says whether the trial has run,
+    // and `superseded` whether it ran as another attempt before `lead`.
     std::vector<std::array<std::string, 3>> log{};
     std::optional<Id> lead{};
     bool ran = false;

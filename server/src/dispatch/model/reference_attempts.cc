@@ -62,7 +62,8 @@ Said Reference::checkpoint(const std::string& worker, Id id, Id blob) {
 Said Reference::report(const std::string& worker, Id id, Id seq, Id step) {
   begin();
   Attempt* attempt = own(worker, id);
-  // Without room nothing is stored, so only an attempt that another device runs is known as such.
+  // Without room on the disk, storage is not asked. Only an attempt that is live on another device
+  // is then refused as unknown.
   const auto found = attempts_.find(id);
   const bool foreign = found != attempts_.end() && found->second.device != worker &&
                        found->second.state == AttemptState::live;

@@ -293,7 +293,8 @@ void Reference::refuse_questions(Study& study, Id trial) {
   });
 }
 
-// Answers the devices that wait. A device that has reconnected since then will ask again.
+// Answers the devices that wait for the question. A device that has reconnected since its call will
+// ask again.
 void Reference::tell_waiters(const Question& question, const std::string& what) {
   for (const Waiter& one : question.waiters) {
     if (connected(one.worker) && sessions_.at(one.worker).number == one.session)

@@ -1,4 +1,5 @@
-// What administrators stop, approve and limit in the reference model (R67, R68); see reference.h.
+// The rules of administrators in the reference model: stops, approvals and ceilings (R67, R68). See
+// reference.h.
 #include <algorithm>
 
 #include "dispatch/model/reference.h"
@@ -100,8 +101,9 @@ bool Reference::is_at_ceiling(const Study& study) const {
          (most_of_project > 0 && of_project >= most_of_project);
 }
 
-// Returns the limit of a trial's time; 0: none. The lowest of the study's own limit and the
-// ceilings of its owner and its project counts. The server's ceiling counts if neither has one.
+// Returns the limit of a trial's time; 0: none. It is the lowest of the study's own limit and the
+// ceilings of its owner and its project. If neither owner nor project has a ceiling, the server's
+// ceiling counts instead of theirs.
 Millis Reference::time_limit(const Study& study) const {
   std::vector<Millis> limits{study.options.time_limit_ms};
   bool has_own = false;

@@ -20,7 +20,7 @@ namespace hyperflock::dispatch {
 // How long a lease lasts with the default settings.
 inline const Millis kLeaseMs = Settings{}.lease_ms;
 
-// The model store refuses a series of this name as one above the limit.
+// The model store refuses a series of this name, as storage refuses a series above a limit.
 inline constexpr const char* kSeriesAboveLimit = "above the limit";
 
 // Implements the contract of storage/transition.h with plain maps. Tests run the dispatcher on it
@@ -121,7 +121,7 @@ struct StudyOptions {
   bool awaits_approval = false;
 };
 
-// What an administrator stops, or lets go on (R67).
+// The kinds of things that an administrator can stop and later allow again (R67).
 enum class Stopped { researcher, project, code };
 
 // Returns the hash of the bundle with the code of this name. New studies have the code f.
@@ -218,7 +218,7 @@ class Scenario {
     return *this;
   }
 
-  // ---- storage by hand: while it is held, nothing is committed
+  // ---- control of storage: after hold(), nothing is committed until commit() or resume()
   void hold() { held_ = true; }
   // Commits the oldest `count` batches (all by default) and continues to hold.
   Said commit(std::size_t count = SIZE_MAX);

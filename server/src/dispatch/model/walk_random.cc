@@ -58,7 +58,8 @@ class Walk {
     return "  events of " + name_ + ":" + history_ + "\n  " + wrong;
   }
 
-  // Returns an attempt that the worker once had, usually a recent one; seldom any other id.
+  // Returns the id of an attempt that the worker once had, usually of a recent one. Sometimes
+  // returns the id of any attempt, or an id that no attempt has.
   std::int64_t any_attempt(const std::string& worker) {
     std::vector<std::int64_t> own;
     for (const auto& [id, attempt] : pair_.model().attempts()) {
@@ -115,7 +116,7 @@ class Walk {
     }
   }
 
-  // ---- calm walks: one study, whose attempts live long enough for measured durations
+  // ---- calm walks: one study, whose attempts live long enough that durations are measured
 
   Action draw_calm_action() {
     if (pair_.model().studies().empty()) {
@@ -227,7 +228,7 @@ class Walk {
     return action;
   }
 
-  // Stops a researcher, a project or a code, or lets it go on, mostly the latter.
+  // Stops a researcher, a project or a code, or (more often) allows it again.
   Action stop() {
     Action action{.kind = Kind::stop, .next = chance(3)};
     action.what = static_cast<Stopped>(draw(3));
@@ -267,7 +268,8 @@ class Walk {
     if (pair_.model().studies().empty() || (chance(14) && pair_.model().studies().size() < 6))
       return submit();
     if (chance(9)) {
-      // Most spans are short, some are longer than a lease, few are longer than loading may take.
+      // Time passes: mostly a short time, sometimes more than a lease lasts, and seldom more than
+      // loading may take.
       static constexpr std::int64_t kSpans[] = {900, 9'000, 31'000, 46'000, 120'000, 700'000};
       const std::uint64_t span = std::min(draw(6), draw(6));
       const auto most = static_cast<std::uint64_t>(kSpans[span]);

@@ -44,8 +44,8 @@ TEST(Estimate, R63_EqualDevicesShareWhatWaits) {
 TEST(Estimate, R63_WhatIsDoneOfRunningTrialsCounts) {
   const StudyWork work{
       .runs = 5, .run_ms = 4 * kMinute, .classes = {at_work(4 * kMinute, {kMinute, 3 * kMinute})}};
-  // The running trials have 3 and 1 minutes left, and two more wait, each of 4 minutes: 12 minutes
-  // for two devices.
+  // The running trials have 3 minutes and 1 minute left. Two more trials wait, and each will take 4
+  // minutes. Together this is 12 minutes of work for two devices.
   EXPECT_EQ(estimate(work, 4, kNow),
             (Estimate{.runs = 5, .devices = 2, .left_ms = 6 * kMinute, .device_ms = 12 * kMinute}));
 }
