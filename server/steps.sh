@@ -62,7 +62,7 @@ step_server_test() { run_ctest debug; }
 
 step_server_race_test() { run_ctest tsan; }
 
-# Builds fuzzers. FUZZERS has the names of the wanted fuzzers; if it is empty, all.
+# Builds fuzzers: those that FUZZERS names, or all if it is empty.
 step_fuzzers() {
   # shellcheck disable=SC2086
   build_preset fuzz ${FUZZERS:+$FUZZERS fuzz_corpus}
@@ -99,8 +99,9 @@ fuzz_command() {
   say "$found fuzzers, ${FUZZ_SECONDS:-60} s each: nothing found"
 }
 
-# clang-tidy checks every source file that does not include Beast, because those files take a minute each. A file is
-# checked again only if its content has changed. Tests are checked only by the compiler's warnings.
+# clang-tidy skips the source files that include Beast, because each of them takes a minute. A file
+# is checked again only if its content has changed. Tests are checked only by the compiler's
+# warnings.
 TIDY_FILES() { grep -rLE 'boost/(asio|beast)' server/src --include='*.cc' --exclude='*_test.cc' | sort; }
 step_tidy() {
   local headers

@@ -269,7 +269,8 @@ TEST_F(ArtifactTest, R54_WhatIsAcknowledgedSurvivesSigkillAndNothingElseStays) {
         {{"Authorization", "Device " + first_.id + ":" + first_.secret}}, "last");
     EXPECT_EQ(sent.status, 201) << sent.body;
     program.end(SIGKILL);
-    // Leaves the bytes of an upload without a row, and half of another upload.
+    // Adds files as if the server had been killed during uploads: one complete file without a row,
+    // and half of another one.
     const std::string folder = server_.file("state/checkpoints");
     std::filesystem::create_directories(folder + "/00");
     std::ofstream(folder + "/00/" + std::string(62, '0')) << "orphan";

@@ -263,8 +263,8 @@ const std::map<std::string, Provoke>& provocations() {
       {"points_quota",
        [] {
          return logged([](TestWorker& worker, AttemptId attempt) {
-           // Missing values count as much as others but have a short text, so few messages use up
-           // the budget.
+           // Missing values count against the budget as others do, but their text is short. So a
+           // few messages use up the budget.
            protocol::Series series;
            for (int step = 0; step < 1'000; ++step) series.steps.push_back(step);
            for (int i = 0; i < 180; ++i)
@@ -635,7 +635,7 @@ std::vector<std::string> provoked() {
   return codes;
 }
 
-// Returns the codes that a document lists between two places of its text.
+// Returns the codes that a document lists between the texts `from` and `to`.
 std::vector<std::string> listed(const std::string& name, const std::string& from,
                                 const std::string& to) {
   std::ifstream in(std::string(kSourceDirectory) + "/server/docs/" + name);
@@ -646,7 +646,7 @@ std::vector<std::string> listed(const std::string& name, const std::string& from
   EXPECT_NE(end, std::string::npos) << to;
   const std::string list = text.substr(begin, end - begin);
   std::vector<std::string> codes;
-  // Codes are the quoted words, so every second part between back-quotes.
+  // Codes are the words between pairs of back-quotes.
   std::size_t open = list.find('`');
   while (open != std::string::npos) {
     const std::size_t close = list.find('`', open + 1);

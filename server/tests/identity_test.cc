@@ -340,7 +340,7 @@ TEST_F(Identity, ACodeTakesSoManyDevicesAndThoseStay) {
   const auto joined = join(code);
   EXPECT_EQ(joined.status, 201);
   EXPECT_EQ(status_and_code(join(code)), "403 bad_enrolment_code");
-  // A device that joined with the ended code can still open the page.
+  // The code is used up, but a device that joined with it can still open the page.
   EXPECT_EQ(project(code).status, 200);
   TestWorker worker(server_, {json_at(joined.body, "device"), json_at(joined.body, "secret")});
 
@@ -441,7 +441,8 @@ TEST_F(Identity, BytesAreCountedWhenTheyCome) {
             404);  // no part of it was kept
   EXPECT_EQ(put(std::string(40, 'b')).status, 201);
   EXPECT_EQ(json_at(server_.rest_as(token, "GET", "/api/me").body, "used.bytes"), "100");
-  // Bytes of another person cannot be named (R69), so a person without room cannot use them.
+  // A study cannot name blobs of another person (R69). So a person whose quota is full cannot use
+  // them either.
   server_.upload("a bundle");
   EXPECT_EQ(status_and_code(submit_as(token, "k")), "422 unknown_blob");
 }

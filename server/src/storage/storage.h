@@ -16,9 +16,9 @@
 
 namespace hyperflock::storage {
 
-// The next three structs contain what the dispatcher needs after a start: every running study, its
-// unfinished trials that have a row, and the attempts of each trial since its start or its last
-// reissue, oldest first.
+// The next three structs contain what the dispatcher needs when the server starts: every running
+// study, its unfinished trials that have a row, and the attempts of each such trial since the
+// trial's start or its last reissue, oldest first.
 inline constexpr std::int64_t kMostFailures = 1'000;
 struct RunningTrial {
   TrialKey key;
@@ -62,14 +62,14 @@ struct StudyQuery {
   std::int64_t limit = 500;            // at most so many
 };
 struct StudyPage {
-  // There are fewer than the limit if their specs are long: a page ends after kPageSpecBytes of
-  // specs.
+  // A page has fewer studies than its limit if their specs are long: it ends after kPageSpecBytes
+  // of specs.
   std::vector<StudyRow> studies;
   bool more = false;  // whether older ones follow
 };
 inline constexpr std::size_t kPageSpecBytes = std::size_t{2} << 20;
 
-// What volunteers are shown of a project.
+// The facts about a project that volunteers see.
 struct ProjectTotals {
   std::int64_t studies = 0;
   std::int64_t done = 0;    // trials with an outcome, without cancelled ones
@@ -86,7 +86,7 @@ struct AuditSize {
   bool operator==(const AuditSize&) const = default;
 };
 
-// How far ahead of the time of a batch the kept time may be, so that not each batch writes it.
+// The kept time may be this far ahead of a batch's time, so that not each batch writes it.
 inline constexpr std::int64_t kTimeAheadMs = 1'000;
 
 // The error code of apply() when the disk is full. Callers outside of the server get
@@ -124,7 +124,8 @@ class Storage {
   // Returns the runtimes that running studies name (StudySpec::runtime_index), sorted and without
   // duplicates.
   virtual Result<std::vector<std::string>> running_runtimes() = 0;
-  // Returns what storage has counted for a project. Costs the same for any number of studies.
+  // Returns what storage has counted for a project. The cost does not depend on the number of
+  // studies.
   virtual Result<ProjectTotals> project_totals(const std::string& project) = 0;
   virtual Result<std::optional<StudyRow>> study(StudyId id) = 0;
   // Returns the spec of a study as it was when this version of its code was the newest (R64).
@@ -186,16 +187,17 @@ class Storage {
   // attempt does not exist. `room` is as in StoreArtifact.
   virtual Result<Outcome> judge_bytes(AttemptId attempt, UploadKind kind, std::int64_t bytes,
                                       std::int64_t room) = 0;
-  // Returns how much of the quota the owner uses. Costs the same for any number of studies.
+  // Returns how much of the quota the owner uses. The cost does not depend on the number of
+  // studies.
   virtual Result<Usage> usage(const std::string& owner) = 0;
   // Returns the deliveries that are due at `now`.
   virtual Result<Outbox> outbox(std::int64_t now) = 0;
   // Returns the key with which an owner's deliveries are signed; nullopt if there is none yet.
   virtual Result<std::optional<std::string>> webhook_secret(const std::string& owner) = 0;
-  // Returns a time that is not before any that a transition has stored; 0 if there is none. It is
-  // at most kTimeAhead after the last one, and never falls.
+  // Returns a time that is not before any time that a transition has stored; 0 if there is none. It
+  // is at most kTimeAheadMs after the last stored time, and never decreases.
   virtual Result<std::int64_t> kept_time() = 0;
-  // Returns how long the audit log is.
+  // Returns how many entries the audit log has, and how many bytes.
   virtual Result<AuditSize> audit_size() = 0;
   // Returns entries with id > after, oldest first, at most `limit`.
   virtual Result<std::vector<AuditEntry>> audit(std::int64_t after, std::int64_t limit) = 0;

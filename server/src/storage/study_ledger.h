@@ -11,7 +11,7 @@ namespace hyperflock::storage::ledger {
 
 inline bool is_running(const StudyRow& study) { return study.state == StudyState::running; }
 
-// Counts a trial of a grid as running, when it got its row.
+// Counts a trial of a grid as running. Call it when the trial gets its row.
 inline void trial_started(StudyRow& study) { ++study.running; }
 
 // Counts a trial that the owner of an ask-and-tell study asked for.

@@ -1,6 +1,7 @@
 // Guarded transitions. Only they change durable state. A batch is one durable transaction. The
-// conditions of a transition (guards) are checked in order, and each sees the transitions before it
-// in the batch. "(else `name`)" after a condition names the outcome if the condition is false.
+// conditions of a transition (guards) are checked in order, and they see the changes of the
+// transitions before it in the batch. "(else `name`)" after a condition names the outcome if the
+// condition is false.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,8 @@ namespace hyperflock::storage {
 
 // Is applied only if no study of this owner has the submit_key (else `repeated`, and Outcome::study
 // is that study), no study ever had this id (else `conflict`), and the owner's quota has room for
-// the study (else `superseded`, with Outcome::excess). From then on its blobs belong to the owner.
+// the study (else `superseded`, with Outcome::excess). From then on the study's blobs belong to the
+// owner.
 struct CreateStudy {
   StudyId id{};
   std::string owner;
@@ -95,8 +97,8 @@ struct AppendPoints {
   std::optional<protocol::Series> series{};
 };
 
-// The bytes that the server can still store in files: what is free to a device where the owner has
-// no quota.
+// The default of `room`, the number of bytes that the server can still store in files. If an owner
+// has no quota, a device's share is computed from `room` (quota.h).
 inline constexpr std::int64_t kAmpleRoom = std::int64_t{1} << 60;
 
 // Is applied only if the attempt exists and belongs to `device` (else `conflict`), is live, and its
@@ -322,7 +324,7 @@ struct Outcome {
   std::optional<TrialKey> trial;             // of the attempt or trial concerned
   std::optional<StudyId> study;              // CreateStudy: the study's id
   std::optional<protocol::Verdict> verdict;  // StoreResult
-  // The trial's place in the order of ends, if this transition finished the trial.
+  // The trial's place in the order in which trials finish, if this transition finished the trial.
   std::int64_t seq = 0;
   std::vector<TrialNumber> trials{};  // ReissueTrials: those that run again; AskTrials: new ones
   // The id of the new person, token, project or code; for ClaimStudy the generation.

@@ -58,7 +58,7 @@ struct Outbox {
 
 struct StudyWebhook {
   protocol::Webhook webhook;  // with at least one event
-  // Whether the study had been without a device for a while when this field was last stored.
+  // Whether the study had no device for a while. NoteDevices sets this, and SetWebhook clears it.
   bool deviceless = false;
   std::optional<Delivery> last{};
 };

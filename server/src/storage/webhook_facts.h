@@ -1,4 +1,5 @@
-// Writes the JSON that tells a webhook about a study. Every back end uses this function. Pure.
+// Writes the JSON about a study that is posted to its webhook. Every back end uses this function.
+// Pure.
 #pragma once
 
 #include <string>
@@ -13,7 +14,7 @@
 
 namespace hyperflock::storage {
 
-// The most trials in `best_trials`.
+// `best_trials` has at most this many trials.
 inline constexpr std::size_t kFrontOfFacts = 100;
 
 // Returns the facts of a study. `front` are the best trials of a study with several directions.

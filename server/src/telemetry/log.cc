@@ -53,7 +53,8 @@ class Priority final : public spdlog::custom_flag_formatter {
   }
 };
 
-// Returns whether standard error is a stream of systemd's journal, which names it by its numbers.
+// Returns whether standard error is a stream of systemd's journal. The journal gives the device and
+// inode numbers of its stream in JOURNAL_STREAM.
 bool logs_to_journal() {
   const char* named = std::getenv("JOURNAL_STREAM");
   struct stat stream{};

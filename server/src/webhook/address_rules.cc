@@ -129,14 +129,15 @@ bool AddressRules::names_address(const ip::address& address) const {
 Status AddressRules::judge(const Url& url) const {
   if (url.literal) return judge(url, *url.literal);
   if (names_host(url.host)) return {};
-  // Names of this machine (RFC 6761), whatever the DNS says.
+  // These names always mean this machine (RFC 6761), whatever the DNS answers.
   const bool local = url.host == "localhost" || url.host.ends_with(".localhost");
   if (local && !names_address(ip::address_v4::loopback()) &&
       !names_address(ip::address_v6::loopback()))
     return refused(
         "The host of the webhook is the server itself, which its operator does not "
         "allow (--webhook-allow).");
-  // If networks are allowed, only the DNS shows whether the host is in one of them.
+  // If the operator allows networks, only the DNS shows whether the host is in one of them, and may
+  // be reached without TLS.
   if (!url.tls && networks_.empty()) return needs_tls();
   return {};
 }

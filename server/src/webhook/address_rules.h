@@ -23,9 +23,10 @@ class AddressRules {
   // in addition, also without TLS. Error: `bad_flag`.
   static Result<AddressRules> make(const std::vector<std::string>& allowed);
 
-  // Judges what is known without a look at the DNS. Errors: `bad_webhook`, `webhook_refused`.
+  // Checks the URL as far as this is possible without the DNS. Errors: `bad_webhook`,
+  // `webhook_refused`.
   Status judge(const Url& url) const;
-  // Judges an address of the URL's host. The server connects only to addresses that pass. Error:
+  // Checks an address of the URL's host. The server connects only to addresses that pass. Error:
   // `webhook_refused`.
   Status judge(const Url& url, const boost::asio::ip::address& address) const;
 

@@ -17,7 +17,7 @@ std::string judged(const AddressRules& rules, std::string_view text) {
 
 std::string judged(std::string_view text) { return judged(AddressRules(), text); }
 
-// Judges a host whose DNS answer is this address.
+// Checks a host whose DNS answer is this address.
 std::string resolved(const AddressRules& rules, const char* address,
                      std::string_view text = "https://hooks.example/") {
   const Status status = rules.judge(parse_url(text).value(), ip::make_address(address));

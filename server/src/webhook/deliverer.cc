@@ -58,7 +58,7 @@ storage::Delivery judged(storage::Delivery delivery, const Result<int>& answer, 
   delivery.code = error.code;
   delivery.message = error.message;
   const auto wait = back_off_ms(delivery.attempts);
-  // 410 (gone) says that nobody wants the deliveries any more.
+  // With the status 410 (gone), the host says that it wants no more deliveries.
   const bool over = !wait || !may_retry(error) || delivery.status == 410;
   delivery.state = over ? DeliveryState::failed : DeliveryState::waiting;
   delivery.next_at = over ? 0 : now + *wait;
@@ -80,7 +80,7 @@ void log(const storage::Delivery& delivery, const std::string& url) {
 
 }  // namespace
 
-// Shared with the threads of deliveries, which may end after the Deliverer.
+// The part of a Deliverer that its threads share. They may end after the Deliverer.
 class Deliverer::Core : public std::enable_shared_from_this<Core> {
  public:
   Core(storage::Storage& storage, DelivererSettings settings)

@@ -23,7 +23,7 @@ struct DelivererSettings {
   // The clock for the times in signatures, which receivers compare with their own clocks. If it is
   // not set, `clock` is used.
   storage::WallClock signing_clock{};
-  // Stores what became of a delivery, and calls `done` afterwards.
+  // Stores the outcome of an attempt to deliver, and calls `done` afterwards.
   std::function<void(storage::NoteDelivery, hub::Committed done)> note;
 };
 

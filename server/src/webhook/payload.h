@@ -23,7 +23,8 @@ std::string signature_of(std::string_view secret, std::int64_t seconds, std::str
 // an hour.
 std::optional<std::int64_t> back_off_ms(std::int64_t attempts);
 
-// The most attempts. The last one is about six and a half hours after the first.
+// A delivery has at most this many attempts. The last one is about six and a half hours after the
+// first.
 inline constexpr std::int64_t kMostAttempts = 16;
 
 }  // namespace hyperflock::webhook

@@ -24,7 +24,7 @@ TEST(Payload, NamesTheEventAndThePage) {
             R"({"delivery":"0123","event":"no_devices","at":1700000000000,"study":{"study":7}})");
 }
 
-// Computed with Python's hmac module.
+// This signature was computed with Python's hmac module.
 TEST(Payload, IsSignedOverTimeAndBody) {
   EXPECT_EQ(signature_of("hfw_key", 1'700'000'000, R"({"a":1})"),
             "t=1700000000,v1="

@@ -201,8 +201,8 @@ TEST(Sender, RefusesAnAddressBeforeItConnects) {
   EXPECT_EQ(peer.connections(), 0);
 }
 
-// The name is looked up once, and the address that was judged is the one that is connected to. A
-// name server that changes its answer gains nothing.
+// The name is looked up once, and the connection uses the address that was checked. So a name
+// server that changes its answer gains nothing.
 TEST(Sender, ConnectsToTheAddressThatItJudged) {
   const Peer peer(kOk);
   int lookups = 0;

@@ -236,10 +236,10 @@ class Writer {
   // that those attempts had uploaded before the checkpoints were saved.
   // Returns the blobs that no row names any more.
   std::vector<std::string> inherit_artifacts(Study& study, TrialKey trial, AttemptId accepted);
-  // The next four functions drop artifacts and return the blobs that no row names any more. They
-  // drop the artifacts of a trial's attempts except the accepted one, of one attempt, of all trials
-  // that have no outcome, and those that the query `rows` returns (arrived, sha256, bytes,
-  // uploader).
+  // The next four functions drop artifacts and return the blobs that no row names any more. In this
+  // order, they drop the artifacts of a trial's attempts except the accepted one, of one attempt,
+  // of all trials that have no outcome, and those that the query `rows` returns (arrived, sha256,
+  // bytes, uploader).
   std::vector<std::string> drop_artifacts_of_others(Study& study, TrialKey trial,
                                                     AttemptId accepted);
   std::vector<std::string> drop_artifacts_of(Study& study, TrialKey trial, AttemptId attempt);

@@ -3,8 +3,8 @@
 //   FaultyStorage storage(database.open());
 //   storage.script({Pass{}, FailAfter{}});   // commits the second batch but returns an error
 //
-// Each apply() takes one fault off the script; with an empty script it passes. script(),
-// clear_script(), fail_reads() and release() may be called on any thread.
+// Each apply() uses up the first fault of the script; if the script is empty, the batch is applied.
+// script(), clear_script(), fail_reads() and release() may be called on any thread.
 #pragma once
 
 #include <chrono>
@@ -76,7 +76,7 @@ class FaultyStorage final : public Storage {
     const std::lock_guard lock(mutex_);
     failing_reads_ = count;
   }
-  // Lets one batch continue that a Hold has stopped or will stop.
+  // Lets one batch continue: one that a Hold has stopped, or else the next one that a Hold stops.
   void release() {
     const std::lock_guard lock(mutex_);
     ++releases_;
