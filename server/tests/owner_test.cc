@@ -73,7 +73,7 @@ TEST(Owner, ATrialFromItsAskToItsOutcome) {
   worker.send(suggest(lease.attempt, 3, "rate", "{}"));
   EXPECT_EQ(worker.receive<protocol::ErrorMessage>().code, "suggest_mismatch");
 
-  // The owner also gets the points that came with the question (R48).
+  // The owner also gets the points that the device sends with its call (R48).
   worker.send(should_prune(lease.attempt, 4, {{1, 0.5}, {2, 0.75}}));
   const auto prune = owner.item<PruneCall>();
   EXPECT_EQ(prune.points.size(), 2U);
@@ -244,7 +244,8 @@ TEST(Owner, R44_TheQuotaHoldsForWhatIsAsked) {
       server.rest_as(admin, "POST", "/api/researchers", R"({"name":"grace","quota":{"trials":2}})");
   const std::int64_t study = server.submit_asked();
   EXPECT_EQ(people.status, 200);
-  // The quota of the person who claims the study counts. An administrator has no quota.
+  // The quota that applies is that of the person who claims the study. An administrator has no
+  // quota.
   TestOwner owner(server, study);
   owner.receive();
   const auto me = server.rest("GET", "/api/me");

@@ -42,7 +42,7 @@ const std::map<std::string, std::string> kLists{
     {"/api/approvals", "studies"},
 };
 
-// The routes that answer with one thing, without JSON, or with lines (which are paged, too).
+// The routes that answer with one object, without JSON, or with lines (which are paged, too).
 const std::set<std::string> kSingleThings{
     "/",
     "/healthz",

@@ -1,6 +1,6 @@
-// Tests a server behind proxies: who counts as the client, what a client's flood touches, and what
-// is refused. The proxies are clients on loopback. Also tests that a full origin leaves the other
-// one usable.
+// Tests a server behind proxies: who counts as the client, that one client's flood does not affect
+// the others, and what is refused. The proxies are clients on loopback. Also tests that one origin
+// can still be used when the other one has no free connections.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>

@@ -46,7 +46,8 @@ TEST(Recover, GivesATokenThatOpensTheNextStart) {
   const auto me = server.rest_as(token, "GET", "/api/me");
   EXPECT_EQ(json_at(me.body, "role"), "admin") << me.body;
   EXPECT_EQ(json_at(me.body, "token"), made.at("id").dump());
-  // The new token never ends, so with it a lost token can be revoked.
+  // The new token never expires, so an administrator who has lost a token can revoke it with the
+  // new one.
   const std::string& lost = server.secrets().admin_token;
   const std::string old = json_at(server.rest_as(lost, "GET", "/api/me").body, "token");
   EXPECT_EQ(server.rest_as(token, "POST", "/api/tokens/" + old + "/revoke").status, 200);
@@ -59,8 +60,8 @@ TEST(Recover, GivesATokenThatOpensTheNextStart) {
   EXPECT_EQ(log.dump().find(token), std::string::npos);
 }
 
-// The command takes the time from the machine's clock. If that clock is far ahead, its time must
-// not become the server's.
+// The command takes the time from the machine's clock. If that clock is far ahead, the server must
+// not adopt its time.
 TEST(Recover, KeepsNoTimeThatIsFarAhead) {
   TestServer server;
   const std::string path = storage::database_of(server.config().state_dir);

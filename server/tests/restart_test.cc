@@ -29,8 +29,8 @@ std::string contents(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// Returns whether this process listens on a port. A connection would not prove it, because after
-// the stop any other process may listen there.
+// Returns whether this process listens on a port. A successful connection would not prove this,
+// because after the stop any other process may listen there.
 bool listens(std::uint16_t port) {
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
     const int descriptor = std::stoi(entry.path().filename().string());
@@ -101,7 +101,8 @@ TEST(Drain, KeepAliveConnectionsEnd) {
 TEST(Drain, ABusyServerStopsWithEveryAcknowledgedResultStored) {
   TestServer server;
   const std::int64_t study = server.submit(10'000);
-  // All workers have a lease before the first result, so that none connects to a stopped server.
+  // All workers have a lease before the first result is sent, so that no worker connects to a
+  // stopped server.
   std::array<TestWorker, 4> workers{
       TestWorker(server, server.join()), TestWorker(server, server.join()),
       TestWorker(server, server.join()), TestWorker(server, server.join())};
@@ -160,7 +161,8 @@ TEST(Files, ReadyAndCredentials) {
             server.server().compute_origin() + "/join#" + server.secrets().enrolment_code);
 }
 
-// Whoever may read the log of a service must not become its administrator.
+// The log of a service must not contain its tokens. Otherwise whoever may read the log could become
+// the administrator.
 TEST(Files, TheFirstTokensAreInAFileForItsOwnerAndNeverPrinted) {
   ScratchFolder folder;
   const std::string printed = folder.file("printed");

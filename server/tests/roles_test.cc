@@ -138,7 +138,8 @@ TEST_F(Roles, OfTheConsoleAreThoseOfTheDocument) {
 }
 
 TEST_F(Roles, OfTheComputeOriginAreThoseOfTheDocument) {
-  // The erasure is the last request, because it ends the device.
+  // The request that erases the device comes last, because the server does not know the device
+  // afterwards.
   std::vector<http::Route> routes(http::compute_routes().begin(), http::compute_routes().end());
   std::ranges::stable_partition(
       routes, [](const http::Route& one) { return one.access != http::Access::own_device; });

@@ -25,7 +25,7 @@
 namespace hyperflock::app {
 namespace {
 
-// Sets variables of the environment for programs that are started while it exists.
+// Sets environment variables for programs that are started during the life of this object.
 class Environment {
  public:
   explicit Environment(std::map<std::string, std::string> variables)
@@ -42,7 +42,7 @@ class Environment {
   std::map<std::string, std::string> variables_;
 };
 
-// The receiving end of NOTIFY_SOCKET.
+// The service manager's end of NOTIFY_SOCKET.
 class Manager {
  public:
   explicit Manager(const std::string& name) : socket_(::socket(AF_UNIX, SOCK_DGRAM, 0)) {
@@ -59,7 +59,7 @@ class Manager {
   Manager(const Manager&) = delete;
   Manager& operator=(const Manager&) = delete;
 
-  // Returns the next report, or "nothing".
+  // Returns the next report, or "nothing" if none comes in time.
   std::string next() const {
     pollfd waiting{.fd = socket_, .events = POLLIN, .revents = 0};
     if (::poll(&waiting, 1, static_cast<int>(kTestLimitMs)) != 1) return "nothing";
@@ -172,7 +172,8 @@ TEST(Watchdog, AWriterThatHangsGivesNoAnswer) {
   EXPECT_TRUE(answers());
   storage.script({storage::Hold{}});
   server.server().ask_threads();
-  // A commit of somebody else may have taken the Hold, but then the question waits behind it.
+  // The Hold may have stopped another batch. Then the question to the writer waits behind this
+  // batch.
   EXPECT_FALSE(server.server().threads_answered());
   storage.release();
   EXPECT_TRUE(answers());

@@ -117,7 +117,7 @@ TEST_F(Stops, ABarredBundleRunsUnderNoName) {
   EXPECT_EQ(submit("another name").status, 201);
 }
 
-// A bar stops these bytes. Mended code has another hash, so it may run, and the barred code never
+// A bar stops one blob. Mended code has another hash, so it may run. Then the barred code never
 // runs again (R64).
 TEST_F(Stops, MendedCodeRunsInThePlaceOfBarredCode) {
   const std::int64_t study = server_.submit(3);
@@ -193,14 +193,15 @@ TEST_F(Stops, AnOwnerOfAnAskAndTellStudyIsAskedForNothing) {
   EXPECT_EQ(owner.receive().demand, 1);
 }
 
-// Researchers read a reason on pages and in terminals.
+// A reason must not contain invisible characters, because researchers read it on pages and in
+// terminals.
 TEST_F(Stops, AReasonIsPlainText) {
   const std::int64_t number = server_.submit(2);
   const std::string study = "/api/studies/" + std::to_string(number);
   for (const std::string& path :
        {std::string("/api/projects/1/freeze"), "/api/barred/" + std::string(64, 'a'),
         study + "/refuse", study + "/approve"}) {
-    // NUL, a bidi override, a zero-width space and an escape sequence of terminals.
+    // NUL, a bidi override, a zero-width space, an escape sequence of terminals and a line break.
     for (const char* hidden : {"\\u0000", "\\u202e", "\\u200b", "\\u001b[2J", "\\n"}) {
       const auto refused =
           server_.admin("POST", path, R"({"reason":"too)" + std::string(hidden) + R"(hot"})");
@@ -251,7 +252,7 @@ TEST_F(Stops, AStudyWaitsForApproval) {
   EXPECT_EQ(approved.status, 200);
   EXPECT_FALSE(nlohmann::json::parse(approved.body).contains("held"));
   const auto lease = worker.receive<protocol::LeaseOffer>().lease;
-  // A larger space is approved anew, and so is other code.
+  // A larger space needs a new approval, and so does new code.
   worker.send(TestWorker::failure(lease.attempt));
   worker.receive<protocol::ResultAck>();
   EXPECT_EQ(
@@ -352,7 +353,8 @@ TEST_F(Possession, NobodyNamesABlobByItsHashAlone) {
   const auto unknown = submit_as_grace(std::string(64, '0'), content_.size());
   EXPECT_EQ(status_and_code(refused), "422 unknown_blob");
   EXPECT_EQ(refused.body, unknown.body);
-  // A wrong length gets the same answer, so it does not tell whether the server has the blob.
+  // A wrong length gets the same answer. So the answer does not show whether the server has the
+  // blob.
   EXPECT_EQ(submit_as_grace(hash, 5).body, unknown.body);
   EXPECT_EQ(as_grace("HEAD", "/api/blobs/" + hash).status, 404);
   EXPECT_EQ(server_.rest("HEAD", "/api/blobs/" + hash).status, 200);
@@ -376,7 +378,7 @@ TEST_F(Possession, AWrongProofSaysWhatAMissingBlobSays) {
   const auto none = prove(missing, json_at(salt(missing, content_.size()).body, "salt"), "guess");
   EXPECT_EQ(status_and_code(wrong), "404 unknown_blob");
   EXPECT_EQ(wrong.body, none.body);
-  // A proof with another length of the bytes is wrong, too.
+  // A proof is refused, too, if its salt was requested for a wrong length.
   EXPECT_EQ(status_and_code(prove(hash, json_at(salt(hash, 99'999).body, "salt"), content_)),
             "404 unknown_blob");
 }

@@ -1,5 +1,5 @@
-// Tests a running server whose database fails: the server promises nothing, reports the failure,
-// and recovers by itself.
+// Tests a running server whose database fails: the server acknowledges nothing, reports the
+// failure, and recovers by itself.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -89,7 +89,7 @@ TEST_F(StorageTroubleTest, ReadOnlyWhileTheStateCannotBeReadAgain) {
   const std::string sha256 = server_->upload("b");
   storage_->script({storage::FailBefore{}});
   storage_->fail_reads(3);
-  // A request that changes the state without reading it before.
+  // This request changes the state, and the server does not read the state for it first.
   const auto refused = server_->rest_as(server_->secrets().admin_token, "POST", "/api/projects",
                                         R"({"project":"Birds"})");
   EXPECT_EQ(refused.status, 503) << refused.body;
@@ -193,7 +193,8 @@ TEST_F(StorageTroubleTest, AConflictOnALeaseIsTriedAgain) {
   EXPECT_NE(to_int(worker.receive<protocol::LeaseOffer>().lease.attempt), 0);
 }
 
-// ---- a full disk: what grows is refused, results are not lost, and the operator can go on
+// ---- a full disk: requests that need space are refused, results are not lost, and the operator
+// can still make changes
 
 constexpr std::uint64_t kMoreThanAnyDisk = std::uint64_t{1} << 40;
 
@@ -215,8 +216,9 @@ class FullDiskTest : public ::testing::Test {
     bundle_ = server_->upload("a bundle");
   }
 
-  // Sets the length of the database's log, which counts as a part of the reserve. If it is as long
-  // as the reserve, the server need not make one; if it is empty, there is no room for one.
+  // Sets the length of the database's log, which counts as a part of the reserve. If the log is as
+  // long as the reserve, the server need not make the file of the reserve. If the log is empty,
+  // there is no room for this file.
   void set_log(std::uint64_t bytes) const {
     std::ofstream(log_, std::ios::app).close();
     std::filesystem::resize_file(log_, bytes);
@@ -303,7 +305,8 @@ TEST_F(FullDiskTest, WhatEndsSomethingWorksAndWhatGrowsDoesNot) {
   EXPECT_TRUE(submit("more").starts_with("201"));
 }
 
-// Each of these is a change of a few rows by an administrator, so none can use up the reserve.
+// With each of these requests an administrator changes only a few rows, so none can use up the
+// reserve.
 TEST_F(FullDiskTest, AnAdministratorStopsMisuseAndLiftsStops) {
   const std::string bars = "/api/barred/" + std::string(64, 'a');
   EXPECT_EQ(server_->admin("POST", bars).status, 200);

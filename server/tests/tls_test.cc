@@ -82,7 +82,7 @@ class TlsClient {
     SSL_set_fd(ssl_.get(), socket_.descriptor());
     connected_ = SSL_connect(ssl_.get()) == 1;
   }
-  // Returns the serial number of the server's certificate, or 0 without one.
+  // Returns the serial number of the server's certificate; 0 if the handshake has failed.
   long serial() const {
     const std::unique_ptr<X509, decltype(&X509_free)> shown(
         connected_ ? SSL_get1_peer_certificate(ssl_.get()) : nullptr, &X509_free);
@@ -179,7 +179,8 @@ TEST(Tls, ACertificateForOtherHostsIsRefusedAtTheStart) {
   for (const char* bad : {"https://b.example.org", "https://x.c.b.example.org", "https://192.0.2.8",
                           "https://[2001:db8::1]:8443"})
     EXPECT_FALSE(started(folder, bad)) << bad;
-  // The host in the URL is that of a proxy in front of the server.
+  // The host in the URL is that of a proxy in front of the server, so the server's certificate need
+  // not be for this host.
   EXPECT_TRUE(started(folder, "https://flock.example.org", true));
 }
 

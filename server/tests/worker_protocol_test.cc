@@ -377,7 +377,8 @@ TEST_F(WorkerProtocolTest, R2_UnknownFieldsAreIgnored) {
   EXPECT_EQ(to_int(worker.receive<LeaseOffer>().lease.trial), 0);
 }
 
-// A message without end of which each frame is allowed: parsing it would cost the server its time.
+// Tests a device that sends long messages without end, each of which is allowed. Parsing all of
+// them would take too much of the server's time.
 TEST_F(WorkerProtocolTest, R1_BytesBeyondADevicesRateAreNotParsed) {
   server_.restart_with([](ServeConfig& config) {
     config.message_kib_burst = 2'048;
@@ -396,7 +397,7 @@ TEST_F(WorkerProtocolTest, R1_BytesBeyondADevicesRateAreNotParsed) {
     EXPECT_EQ(worker.receive<ErrorMessage>().code, "message_quota");
     EXPECT_EQ(worker.socket().wait_close(), 1013);
   }
-  // Another connection changes nothing, and short messages go on.
+  // A new connection does not restore the device's quota, but short messages are still accepted.
   TestWorker again(server_, device);
   again.send(protocol::Ready{});
   again.receive<Wait>();

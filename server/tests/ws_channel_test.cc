@@ -1,4 +1,5 @@
-// Tests one WebSocket channel over a real socket: order, limits, back-pressure and its end.
+// Tests one WebSocket channel over a real socket: order, limits, back-pressure, and the end of the
+// channel.
 #include "net/ws_channel.h"
 
 #include <gtest/gtest.h>
@@ -317,7 +318,8 @@ TEST_F(WsChannelTest, AMessageThatNeverEndsIsRefused) {
                                             .count()});
     return !recorder_->texts().empty();
   };
-  // A frame of 100 bytes of which one arrives, and a message of fragments without an end.
+  // Two messages that never end: a frame of 100 bytes of which one arrives, and a message whose
+  // last fragment never comes.
   for (const std::string& half : {std::string("\x81\xe4\0\0\0\0x", 7), std::string()}) {
     new_recorder();
     TestWebSocket client = connect();

@@ -1,5 +1,5 @@
-// How tests see the error codes of a running server, or of one that cannot start. All functions
-// block.
+// Functions that return the error codes of a running server, or of one that cannot start, to tests.
+// All of them block.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -114,7 +114,7 @@ inline std::string hooked(const std::string& url,
   return code_of(server.rest("POST", "/api/studies", spec));
 }
 
-// A server whose storage fails when the test lets it fail.
+// A server whose storage fails when the test demands it.
 struct Troubled {
   explicit Troubled(const std::function<void(ServeConfig&)>& adjust = {}) {
     auto faulty = std::make_unique<FaultyStorage>(database.open());

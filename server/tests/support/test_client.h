@@ -88,7 +88,8 @@ struct Frame {
 
 // Appends a client's frame, which is masked.
 void append_frame(std::string& out, Opcode opcode, std::string_view payload, bool final = true);
-// Removes one complete frame from the front of `bytes`. Returns nullopt without a complete one.
+// Removes one complete frame from the front of `bytes`. Returns nullopt if there is no complete
+// frame.
 std::optional<Frame> take_frame(std::string_view& bytes);
 
 class TestWebSocket {

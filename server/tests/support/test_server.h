@@ -61,8 +61,8 @@ class TestServer {
   // Returns a counter or gauge without labels from /metrics.
   double metric(const std::string& name) const;
   // Waits until the study's row has this state; returns false if that takes too long. Tests need
-  // this because the end of a study is a separate commit after the last result. Reads as the
-  // administrator.
+  // this because the end of a study is a separate commit after the last result. The row is read
+  // with the administrator's token.
   bool reaches(std::int64_t study, const std::string& state) const;
   // Returns the body of the submission that submit() sends.
   static std::string spec(int trials, const std::string& key, const std::string& bundle_sha256,
@@ -160,7 +160,7 @@ class TestOwner {
 // Returns a value from JSON text. The path has keys and indices, for example "trials.0.state".
 std::string json_at(const std::string& text, const std::string& path);
 
-// Returns the body of a request to join as a phone by the server's first code.
+// Returns the body of a request to join as a phone with the server's first code.
 inline std::string join_body(const TestServer& server) {
   return R"({"code":")" + server.secrets().enrolment_code + R"(","class":"phone","engine":"x"})";
 }
