@@ -98,7 +98,7 @@ class Backend {
   Backend& operator=(const Backend&) = delete;
   virtual ~Backend() = default;
 
-  // Returns whether this back end computes on a device. Then a download waits for that device.
+  // Returns whether this back end computes on a device. If so, a download waits for the device.
   virtual bool is_device() const { return false; }
   // Returns the size in bytes of all buffers on the device, even of unused ones; 0 on the CPU.
   virtual std::int64_t held_bytes() const { return 0; }

@@ -285,7 +285,7 @@ Result<Plan> make_plan(const Kernel& kernel, const LaunchSignature& signature,
     plan.quads = plan.quads || (kernel.params[p].kind == ParamKind::elementwise &&
                                 plan.params[p].aligned && size_of(kernel.params[p].dtype) <= 4);
 
-  // Decides how the shader declares the binding of each slot: as written, as atomic, or as vectors.
+  // Decides how the shader declares the binding of each slot: as writable, as atomics, as vectors.
   std::vector<bool> scalar_access(plan.slots.size(), false);
   for (std::size_t p = 0; p < kernel.params.size(); ++p) {
     const Param& param = kernel.params[p];

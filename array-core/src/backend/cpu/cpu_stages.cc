@@ -37,8 +37,8 @@ View CpuPrologue::spread(std::size_t operand, const Part& part,
   const std::int64_t last = (by_term ? problem.k : problem.n) - 1;
   values.resize(static_cast<std::size_t>(count) * item);
   for (std::int64_t i = 0; i < count; ++i) {
-    // The last panel may extend past the last line of b. For its surplus lines, the operand's last
-    // element is repeated.
+    // The last panel may extend past the last column of b. For each surplus column, the operand's
+    // last element is repeated.
     const std::int64_t number = std::min((by_term ? part.term : part.column) + i, last) / inner;
     const std::int64_t at = layout.offset + part.batch * layout.batch_stride +
                             number * (by_term ? layout.row_stride : layout.column_stride);

@@ -15,8 +15,8 @@ namespace arraycore {
 
 class CpuPrologue final : public cpu::PackedPrologue {
  public:
-  // `machine` runs the prologue's kernel. `first` and `second` are the addresses of its operands'
-  // storages.
+  // `machine` runs the prologue's kernel. `first` and `second` are the addresses of the storages of
+  // the prologue's operands.
   CpuPrologue(cpu::Machine& machine, const GemmLaunch& launch, std::byte* first, std::byte* second)
       : machine_(machine), launch_(launch), operands_{first, second} {}
 

@@ -202,7 +202,7 @@ Status DeviceGemm::launch(const GemmLaunch& launch, const gemm::Device& device) 
                  "Products of matrices have a device's kernel of their own in float32 only."};
   if (launch.problem.batch.size() <= gemm::kBatchAxes)
     return launch_within_limits(is_row(launch) ? upright(launch) : launch, device);
-  // A kernel loops over at most kBatchAxes axes. This code loops over the other batch axes.
+  // A kernel loops over at most kBatchAxes axes of the batch. This code loops over the others.
   GemmLaunch inner = launch;
   Problem& problem = inner.problem;
   const std::int64_t extent = problem.batch[0];

@@ -1,6 +1,6 @@
-// Measures how fast a device multiplies matrices. This is done once, so that no dispatch takes
-// long: a device runs one dispatch after the other, and everything else that a phone draws waits
-// for its end. Python's thread only.
+// Measures once how fast a device multiplies matrices. With this speed, long products are divided
+// into short dispatches. A device runs one dispatch after the other, and a phone cannot draw
+// anything until the present dispatch has ended. Python's thread only.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ class DevicePace {
   // The longest time that a dispatch should take if it can be divided.
   static constexpr std::int64_t kLongestMs = 100;
   // Today's devices compute this many floating-point operations in less than kLongestMs. As long as
-  // all products are smaller, nothing is measured.
+  // every product has fewer operations, nothing is measured.
   static constexpr double kNeverLong = 5e8;
 
   // Returns the most floating-point operations that one dispatch should have, for a product of

@@ -1,7 +1,7 @@
 // Fits a launch to a device that binds fewer buffers than the launch has arguments. Arguments of
 // one heap share a binding that spans them. If that is not enough, the arguments that cost least to
 // copy are put into one block, which takes one binding. They are copied to the block before the
-// launch and, if they are written, back after it. Use it only for launches that do not fit. Pure;
+// launch and, if they are written, back after it. Only for launches with too many arguments. Pure;
 // any thread.
 #pragma once
 

@@ -105,8 +105,8 @@ void RingBackend::destroy_storage(StorageId storage) {
   free_.push_back(storage);
 }
 
-// Returns free memory in the staging block, at most `bytes` bytes. If the block is full, it first
-// waits for the executor, which frees the block.
+// Returns free memory in the staging block, at most `bytes` bytes. If the block is full, the
+// function first waits until the executor has done all commands, which frees the block.
 Result<std::span<std::byte>> RingBackend::stage_part(std::size_t bytes) {
   if (staged_ == staging_bytes_) {
     TRY_DONE(finish());

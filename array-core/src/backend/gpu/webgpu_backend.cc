@@ -14,10 +14,10 @@ extern "C" {
 // further call for the same control block asks for a new thread, which replaces the present one.
 __attribute__((import_module("env"), import_name("ac_host_attach"))) std::int32_t ac_host_attach(
     void* control);
-// Sleeps while a word has the expected value. Returns a WaitResult.
+// Sleeps while a word in shared memory has the expected value. Returns a WaitResult.
 __attribute__((import_module("env"), import_name("ac_host_wait"))) std::int32_t ac_host_wait(
     void* word, std::uint32_t expected, std::uint32_t timeout_ms);
-// Posts one message to a gpu thread that cannot sleep on a word.
+// Wakes a gpu thread that cannot sleep until a word changes: posts one message to the thread.
 __attribute__((import_module("env"), import_name("ac_host_message"))) void ac_host_message(void);
 }
 
