@@ -204,8 +204,8 @@ constexpr std::string_view kIntegerHelpers[] = {
   }
   return ac_pow_u64(a, b);
 })",
-    // Both halves are exact, so their sum is rounded once. A device's own f32() of 32 bits may be
-    // off by one unit (SwiftShader's is, for some values from 2^31 on).
+    // The upper and the lower 16 bits are exact as floats, so only their sum is rounded. A device's
+    // own f32() of 32 bits may be off by one unit (SwiftShader's is, for some values from 2^31 on).
     R"(fn ac_u32_to_f32(a: u32) -> f32 {
   return f32(a >> 16u) * 65536.0 + f32(a & 0xffffu);
 })",

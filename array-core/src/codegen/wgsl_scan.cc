@@ -1,7 +1,7 @@
 // Writes the entry points of scans. In the simplest one, one invocation scans a row. In another,
 // one workgroup scans a row tile by tile, and in each tile it scans the totals of its lanes. In the
-// third, several workgroups share a row in three dispatches: the totals of the parts, the scan of
-// these totals, and the tiles of each part, starting from the scanned total.
+// third, each of several workgroups has a part of a row. Three dispatches compute the total of each
+// part, scan these totals, and scan each part's tiles, starting from the total of earlier parts.
 #include "codegen/wgsl_generator.h"
 
 namespace arraycore::codegen {

@@ -1,4 +1,5 @@
-// Packs lines of an operand into panels for cpu/gemm/gemm_kernel.h. Internal to cpu/; any thread.
+// Packs lines of an operand (rows of a, columns of b) into panels for cpu/gemm/gemm_kernel.h.
+// Internal to cpu/; any thread.
 #pragma once
 
 #include <algorithm>

@@ -174,8 +174,8 @@ TEST(Gemm, GoesBeyondEveryPackedBlock) {
   check<double>(product, 100, 1027, 513, Layout::columns, Layout::columns, Layout::gaps);
 }
 
-// The thread pool belongs to the process. This test ends its helpers, so it comes last among the
-// tests of products.
+// The thread pool belongs to the process. This test ends the pool's helpers, so it is the last test
+// of products.
 TEST(Gemm, IsSharedOutAmongThreads) {
   std::vector<std::thread> helpers;
   for (int i = 1; i <= 3; ++i) helpers.emplace_back([i] { thread_pool().serve(i); });

@@ -1,7 +1,7 @@
-// The positions of Winograd's tiles in images, and a channel's lines with zeros around them, from
-// which the tiles are read. Tiles of 2 x 2 outputs are numbered image by image, row by row. They
-// are handled in pairs of neighbours, so the last pair of a row may have one tile too many.
-// Internal to cpu/; any thread.
+// The positions of Winograd's tiles in images, and copies of image rows with zeros around them,
+// from which the tiles are read. Such a copy is called a line. Tiles of 2 x 2 outputs are numbered
+// image by image, row by row. They are handled in pairs of neighbours, so the last pair of a row
+// may have one tile too many. Internal to cpu/; any thread.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,7 @@ struct TileChunk {
   std::array<std::int32_t, kMost> y{};  // the first output position of a pair
   std::array<std::int32_t, kMost> x{};
   std::int64_t lines = 0;
-  // The offset of each line's data; kNowhere for a line of zeros.
+  // The offset of the image row of each line; kNowhere for a line of zeros.
   std::array<std::int64_t, 4 * kMost> from{};
 };
 
