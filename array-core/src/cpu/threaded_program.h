@@ -1,6 +1,6 @@
-// Runs a program on the threads of the thread pool. A launch is divided among them if it is so
-// large that it is worth waking them. Each thread has a machine. The result does not depend on the
-// number of threads. One caller at a time.
+// Runs a program on the threads of the thread pool. Only a large launch is divided among them,
+// because it takes time to wake threads. Each thread has a machine. The result does not depend on
+// the number of threads. One caller at a time.
 #pragma once
 
 #include <cstdint>

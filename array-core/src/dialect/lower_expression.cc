@@ -88,7 +88,7 @@ void Lowering::discard(NodeId id) {
     discard(n.a);
     discard(n.b);
   } else {
-    // Only the effects of this expression matter. lower() turns them into statements.
+    // The value is not used. lower() turns the effects of this expression into statements.
     lower(id);
   }
 }

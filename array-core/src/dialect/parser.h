@@ -28,7 +28,7 @@ class Parser {
   NodeId parse_expression(std::vector<Token> tokens);
 
  private:
-  // The next functions are in parser.cc: statements, declarations, functions of the text.
+  // The next functions are in parser.cc and parse statements, declarations and functions.
   StatementId statement();
   StatementId block();
   StatementId simple_statement();  // a declaration or an expression, with its ';'

@@ -151,7 +151,7 @@ class Fuser {
     return static_cast<Id>(to_.exprs.size() - 1);
   }
 
-  // Returns the value rounded as memory would round it.
+  // Returns the value rounded as a store to memory would round it.
   Id as_stored(Id value) {
     Expr e{.op = Op::stored, .type = to_.exprs[value].type};
     if (!needs_rounding(e.type)) return value;

@@ -1,6 +1,6 @@
 // Joins several kernels into one: the bodies of elementwise kernels, one after the other, and then
 // the last kernel's own body. A value that one part stores and a later part reads is a variable of
-// the fused kernel. It is computed once and rounded to the stored dtype, as memory would round it
+// the fused kernel. It is computed once and rounded to the dtype in which it would be stored
 // (Op::stored keeps a device's compiler from combining the two parts). It is written to memory only
 // if the caller wants it. Pure; any thread.
 #pragma once

@@ -19,7 +19,7 @@ std::vector<float> numbers(std::int64_t count, std::size_t seed) {
 
 std::int64_t whole4(std::int64_t value) { return (value + 3) / 4 * 4; }
 
-// An operand of `lines` lines and `terms` terms: the strides that its Load needs, and its elements.
+// The strides that an operand's Load needs, and the number of elements that the operand then has.
 struct StridedLayout {
   std::int64_t line_stride;
   std::int64_t term_stride;

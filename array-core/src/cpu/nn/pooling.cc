@@ -41,7 +41,7 @@ struct Axis {
   // Returns whether no window crosses the edge of the data.
   bool is_whole() const { return padding == 0 && (result - 1) * stride + window <= data; }
   std::int64_t start(std::int64_t at) const { return at * stride - padding; }
-  // For the result at `at`: the window's positions [first, end) that are inside of the data.
+  // Return the range [first, end) of positions in window number `at` that are inside of the data.
   std::int64_t first(std::int64_t at) const { return std::max<std::int64_t>(0, -start(at)); }
   std::int64_t end(std::int64_t at) const { return std::min(window, data - start(at)); }
 };
@@ -100,8 +100,8 @@ struct Pool {
   }
 };
 
-// Updates the largest values so far of a row of results by the elements at one position of their
-// windows. `stride` 0 stands for any stride, which is then read from the axis.
+// Updates the maxima of a row of windows with the windows' elements at one position. `stride` is
+// the distance of neighbouring windows; 0 stands for any distance, which is read from the axis.
 template <int stride>
 void Pool::larger(const float* values, std::int32_t place, std::int64_t first, std::int64_t end,
                   float* best, std::int32_t* places) const {
