@@ -43,7 +43,7 @@ prometheus_sources() {
   mark prometheus_sources "$version"
 }
 
-# Builds the server of the wheels: a static program that needs no library of the system.
+# Builds the server for the wheels: a static program that needs no library of the system.
 step_server_portable() {
   prometheus_sources
   build_preset portable hyperflock-server
@@ -51,7 +51,8 @@ step_server_portable() {
 
 step_benches() { build_preset release; }
 
-# Compiles the tests with Clang. GCC compiles the release, so both compilers check every line.
+# Installs Clang, which compiles the tests. GCC compiles the release, so both compilers check every
+# line.
 step_clang() { apt_install clang-19 libclang-rt-19-dev llvm-19; }
 
 step_server_debug() { build_preset debug; }

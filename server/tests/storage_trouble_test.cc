@@ -193,8 +193,7 @@ TEST_F(StorageTroubleTest, AConflictOnALeaseIsTriedAgain) {
   EXPECT_NE(to_int(worker.receive<protocol::LeaseOffer>().lease.attempt), 0);
 }
 
-// ---- a full disk: requests that need space are refused, results are not lost, and the operator
-// can still make changes
+// ---- a full disk: requests that need space are refused, and the operator can still make changes
 
 constexpr std::uint64_t kMoreThanAnyDisk = std::uint64_t{1} << 40;
 

@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::size_t kWatchesPerConnection = 16;
 constexpr std::int64_t kRowsPerUpdate = 500;
-// An update is sent when it has reached this size. It then stays below the largest frame, because
-// one row has at most some 100 KiB.
+// Rows are added to an update until it has this size. So an update stays below the largest frame,
+// because one row has at most some 100 KiB.
 constexpr std::size_t kRowBytesPerUpdate = std::size_t{512} << 10;
 // At most this many printed lines are in one update. A line has at most 2,000 characters, and a
 // frame at most 1 MiB.
@@ -132,7 +132,8 @@ class ClientSession final : public SessionBase, public std::enable_shared_from_t
           Error{"too_many", "One connection may watch at most 16 studies; open another one."});
       return Credit::given;
     }
-    // A second watch of the same study replaces the first and starts at its own cursor.
+    // If the connection watches the study already, the new request and its cursor replace the
+    // earlier watch.
     const auto watch = std::make_shared<Watch>(weak_from_this(), *asked);
     watches_.insert_or_assign(asked->study, watch);
     context_.hub.watch(asked->study, watch);
@@ -177,7 +178,8 @@ class ClientSession final : public SessionBase, public std::enable_shared_from_t
                        open);
   }
 
-  // Returns the lane in which work for this connection waits. REQUIRES: hello was accepted.
+  // Returns the queue of the reader pool in which work for this connection waits. REQUIRES: hello
+  // was accepted.
   hub::Lane lane(hub::Band band) const { return http::lane_of(*principal_, band); }
 
   // Returns the researcher's current quota. Administrators have no limits.

@@ -2,7 +2,8 @@
 // and can end each of them. Any thread.
 //
 // If all places are taken, a new connection displaces the oldest one whose peer has shown no
-// credential yet. So whoever holds many connections open keeps nobody with a credential out.
+// credential yet. So a client that holds many connections open cannot keep out clients with a
+// credential.
 #pragma once
 
 #include <condition_variable>
@@ -32,7 +33,7 @@ class Closable {
   // Ends the connection at once, because a new one needs its place: a WebSocket with code 1013,
   // HTTP even within an answer.
   virtual void displace() = 0;
-  // Called about once a second. Ends the connection if its peer moves too few bytes.
+  // Called about once a second. Ends the connection if its peer sends or receives too slowly.
   virtual void check_progress(Instant now) = 0;
 };
 
@@ -49,8 +50,8 @@ class ConnectionSlot {
   // Sets the object that serves the connection now: first an HTTP connection, then perhaps a
   // WebSocket. The registry keeps a reference to the object.
   void attach(const std::shared_ptr<Closable>& connection);
-  // Counts the connection for this client (see client_network()) and no longer for the one before.
-  // Error: `too_many_connections`; the connection then counts for nobody.
+  // Counts the connection for this client (see client_network()) and no longer for the previous
+  // one. Error: `too_many_connections`; the connection then counts for no client.
   Status claim(const std::string& client);
   void unclaim();
   // The peer has shown a credential that is valid: no other connection displaces this one.

@@ -1,5 +1,5 @@
-// The common part of both kinds of session: the opening (R6, R7), errors (R2, R3) and access to the
-// channel.
+// The common part of the sessions of devices and of researchers: the opening (R6, R7), errors (R2,
+// R3) and access to the channel.
 #pragma once
 
 #include <cstddef>

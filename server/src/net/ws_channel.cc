@@ -25,8 +25,8 @@ constexpr int kFrameTooLarge = 1009;
 constexpr int kSlowPeer = 4002;
 constexpr std::size_t kReadBytes = std::size_t{16} * 1024;
 constexpr std::size_t kGreetingRead = 512;
-// The size of the kernel's send buffer for one peer. Control messages need little, and a slow peer
-// must not cost megabytes.
+// The size of the kernel's send buffer for one peer. Control messages need little space, and a slow
+// peer must not cost megabytes.
 constexpr int kKernelSendBytes = 128 * 1024;
 
 class Channel final : public WsChannel, public std::enable_shared_from_this<Channel> {

@@ -1,9 +1,9 @@
-// A WebSocket with one strand, one reader, one writer and a bounded outgoing queue. It knows frames
-// but no messages.
+// A WebSocket with one strand, one reader, one writer and a bounded outgoing queue. It transfers
+// frames and does not parse their texts.
 //
-// The queue's limit is in bytes. At half of it, the channel stops reading from its slow peer. It
-// closes with code 4002 at the whole limit, or if a write makes no progress for `stuck_ms`. So the
-// server's memory does not grow with a slow peer.
+// The queue's limit is in bytes. At half of the limit, the channel stops reading from its slow
+// peer. It closes with code 4002 at the whole limit, or if a write makes no progress for
+// `stuck_ms`. So the server's memory does not grow with a slow peer.
 #pragma once
 
 #include <cstddef>

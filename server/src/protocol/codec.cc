@@ -1,5 +1,5 @@
-// Implements codec.h. Writing is on the hot path: it appends all text to one string. Only tests and
-// the load emulator read server messages.
+// Implements codec.h. Writing is on the hot path, so the whole text is appended to one string. Only
+// tests and the load emulator read server messages.
 #include "protocol/codec.h"
 
 #include "protocol/fields.h"

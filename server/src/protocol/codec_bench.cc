@@ -1,4 +1,5 @@
-// Measures the codec: it reads a result and writes its acknowledgement with the next lease.
+// Measures how long the codec takes to read a result and to write its acknowledgement with the next
+// lease.
 #include <benchmark/benchmark.h>
 
 #include "protocol/codec.h"

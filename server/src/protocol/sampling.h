@@ -1,7 +1,7 @@
 // Computes the points of random and Sobol studies (R60) from the study's seed and the trial's
 // number. Python computes the same points, bit by bit (python/src/hyperflock/_model/sampling.py).
-// So the code uses the four operations of IEEE 754 and no function of libm, which differs between
-// systems. Pure; any thread.
+// So the code uses the basic operations, whose results IEEE 754 defines exactly, and no function of
+// libm, which differs between systems. Pure; any thread.
 #pragma once
 
 #include <cstddef>

@@ -14,7 +14,7 @@ namespace {
 constexpr Characters kName{kMaxText, 1};
 // The only key of a JSON object that stands for a tuple, or for a dict with just this key (R5).
 constexpr std::string_view kTupleKey = "()";
-// The most characters of a number in a range, as text.
+// A number in a range has at most this many characters as text.
 constexpr std::size_t kNumberLength = 25;
 // How far the length of a range may be from a whole number of steps, as a fraction of a step.
 // Doubles cannot hold most decimal fractions exactly.

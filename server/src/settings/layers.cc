@@ -41,7 +41,7 @@ class Layers {
   }
 
  private:
-  // An empty variable is one that is not set: `NAME= program` is how people remove one.
+  // An empty variable counts as not set, because people write `NAME= program` to remove a variable.
   const char* variable(const std::string& name) const {
     const char* text = given_.environment(name);
     return text == nullptr || *text == '\0' ? nullptr : text;

@@ -63,9 +63,9 @@ inline constexpr std::int64_t kLeastShare = std::int64_t{1} << 20;
 // The kinds of files that attempts upload.
 enum class UploadKind { artifact, checkpoint };
 
-// Returns whether a device that keeps `kept` bytes would have more than its share with `asked`
-// more. `free` is what the owner could still store. The share is half of what would be free without
-// the device, so that one device cannot use up everything.
+// Returns whether a device that keeps `kept` bytes would exceed its share if it stored `asked` more
+// bytes. `free` is what the owner could still store. The share is half of what would be free
+// without the device, so that one device cannot use up everything.
 inline bool exceeds_share(std::int64_t free, std::int64_t kept, std::int64_t asked) {
   return kept + asked > std::max(kLeastShare, free / 2 + kept / 2);
 }

@@ -1,5 +1,5 @@
-// Says which transitions may be written on a full disk, with the bytes of the removed reserve.
-// Pure.
+// Decides which transitions may be written on a full disk. They use the space of the reserve, whose
+// file is removed for them (blobs/disk_room.h). Pure.
 #pragma once
 
 #include <algorithm>

@@ -52,7 +52,8 @@ struct Outbox {
   // The waiting deliveries that are due now, the oldest first. Their number is limited for each
   // owner.
   std::vector<DueDelivery> due;
-  // When the next waiting delivery that is not in `due` becomes due; nullopt if there is none.
+  // The time at which the next waiting delivery that is not in `due` becomes due; nullopt if there
+  // is none.
   std::optional<std::int64_t> next_at;
 };
 

@@ -37,7 +37,8 @@ spdlog::level::level_enum to_spdlog(LogLevel level) {
   return spdlog::level::off;
 }
 
-// Writes a line's level as the journal reads it: <3> is an error, <7> is for debugging.
+// Writes the level of a log line in the form that systemd's journal reads: <3> is an error, <7> is
+// for debugging.
 class Priority final : public spdlog::custom_flag_formatter {
  public:
   void format(const spdlog::details::log_msg& line, const std::tm&,

@@ -17,7 +17,8 @@ namespace hyperflock::webhook {
 struct DelivererSettings {
   // The origin at which researchers open the console; empty: unknown.
   std::string console{};
-  // Returns the status of the answer. Runs on several threads at once, and may block.
+  // Posts to a webhook, and returns the status of the answer. Runs on several threads at once, and
+  // may block.
   std::function<Result<int>(const Post&)> send;
   storage::WallClock clock;  // of due times
   // The clock for the times in signatures, which receivers compare with their own clocks. If it is

@@ -117,7 +117,7 @@ class Peer {
   void answer(Stream& stream) {
     asio::streambuf buffer;
     ErrorCode error;
-    // The body of these tests ends with "end".
+    // The bodies of the requests in these tests end with "end".
     const std::size_t size = asio::read_until(stream, buffer, "end", error);
     const std::string whole(asio::buffers_begin(buffer.data()),
                             asio::buffers_begin(buffer.data()) + static_cast<std::ptrdiff_t>(size));

@@ -17,8 +17,8 @@
 
 namespace hyperflock::net {
 
-// The largest header with its extensions. Proxies send tens of bytes, some also a certificate's
-// name.
+// The largest header that is accepted, with its extensions. Most proxies send tens of bytes, and
+// some also send a certificate's name.
 inline constexpr std::size_t kMaxProxyHeader = 2'048;
 
 struct ProxyHeader {

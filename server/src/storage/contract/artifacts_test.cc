@@ -302,7 +302,8 @@ TEST_P(StorageContract, R54_ABlobStaysWhileACheckpointOrAnArtifactNamesIt) {
   EXPECT_THAT(blobs(storage()), ElementsAre(sha('c'), sha('d')));
   EXPECT_THAT(apply_one(complete(3, {0.5})).dropped, IsEmpty());  // removes only its checkpoint
   EXPECT_THAT(blobs(storage()), ElementsAre(sha('c'), sha('d')));
-  // The checkpoint and the other attempt's artifact are removed. Their blob is dropped once.
+  // The checkpoint and the other attempt's artifact are removed. They have the same blob, which is
+  // dropped once.
   EXPECT_THAT(apply_one(complete(1, {0.5})).dropped, ElementsAre(sha('c')));
   EXPECT_THAT(blobs(storage()), ElementsAre(sha('d')));
 }

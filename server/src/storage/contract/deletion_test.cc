@@ -169,8 +169,8 @@ TEST_P(StorageContract, R55_NumbersAreNotGivenAgainAndTheSubmitKeyMayBe) {
   EXPECT_EQ(storage().usage("ada").value(), (Usage{1, 6, 1'333}));
 }
 
-// The newer study is deleted first, so when study 1 is deleted, no row of study 2 holds the largest
-// numbers any more.
+// Study 2, which has the largest numbers, is deleted first. So no row has them any more when study
+// 1 is deleted.
 TEST_P(StorageContract, R55_NumbersAreNotGivenAgainInWhateverOrderTheyGo) {
   apply(over());
   apply({create_study(2, "other"), start(7, key(2, 0)), complete(7, {0.5}),

@@ -476,7 +476,8 @@ TEST_P(StorageContract, R65_AnExtensionNeedsRoomInTheQuota) {
   EXPECT_EQ(refused.applied, Applied::superseded);
   ASSERT_TRUE(refused.excess.has_value());
   EXPECT_EQ(applied(with_value(before, "77", {.trials = has})), Applied::applied);
-  // An ended study that would run again needs a quota for all its trials and one more study.
+  // If an extension makes an ended study run again, the quota must have room for all of its trials
+  // and for one more study.
   apply_one(end_study(1, StudyState::finished));
   apply_one(create_study(2, "other"));
   const StudyRow ended = study(1);

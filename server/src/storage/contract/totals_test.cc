@@ -1,5 +1,5 @@
-// Tests that the totals that storage keeps equal those that are counted from all rows, and that
-// long lists are read in pages.
+// Tests that the stored totals are the same as totals that are counted from all rows, and that long
+// lists are read in pages.
 #include <algorithm>
 #include <map>
 #include <random>
@@ -83,7 +83,8 @@ TEST_P(StorageContract, ProjectTotalsNameThreeOwners) {
   EXPECT_THAT(storage().project_totals("birds").value().owners, ElementsAre("r2", "r5", "r4"));
 }
 
-// A sum of very many trials is returned as kManyTrials, which a client can read.
+// A sum of very many trials is returned as kManyTrials, because clients can read only numbers below
+// 2^53 exactly.
 TEST_P(StorageContract, TotalsOfHugeStudiesDoNotOverflow) {
   std::vector<Transition> all;  // together more than 64 bits can hold
   for (std::int64_t id = 1; id <= 1'200; ++id)
@@ -118,8 +119,8 @@ TEST_P(StorageContract, TotalsFollowAnExtension) {
   EXPECT_EQ(storage().usage("ada").value(), (Usage{1, 12, storage().usage("ada").value().bytes}));
 }
 
-// Applies batches of random transitions, also deletions, and restarts the storage. The kept totals
-// always equal those that are counted from all rows.
+// Applies batches of random transitions, also deletions, and restarts the storage. The stored
+// totals are always the same as totals that are counted from all rows.
 TEST_P(StorageContract, KeptTotalsAreCountedOnes) {
   std::mt19937 random(20'261'127);
   const auto pick = [&random](std::int64_t below) {

@@ -87,8 +87,8 @@ class SqliteFile : public testing::Test {
   std::string path_ = folder_.file("db");
 };
 
-// Debian's SQLite is older than the pinned one, and a reset of its write-ahead log could lose a
-// commit.
+// Debian's SQLite is older than the pinned one. In that version, a reset of the write-ahead log
+// could lose a commit.
 TEST(SqliteLibrary, IsThePinnedOneAndHasTheRepairedLog) {
   std::ifstream file(std::string(kSourceDirectory) + "/server/sqlite/pin.json");
   EXPECT_EQ(sqlite_version(), nlohmann::json::parse(file).at("version").get<std::string>());

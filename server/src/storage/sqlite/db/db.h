@@ -102,7 +102,8 @@ class Db {
   Db(const Db&) = delete;
   Db& operator=(const Db&) = delete;
 
-  // REQUIRES: no other query of the same text runs on this connection.
+  // Starts a query with these arguments. REQUIRES: no other query of the same text runs on this
+  // connection.
   template <typename... Args>
   Query query(Sql sql, const Args&... args) {
     Query query(prepared(sql, sizeof...(Args)));

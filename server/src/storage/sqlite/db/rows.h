@@ -63,7 +63,8 @@ struct CheckpointColumns {
   std::optional<std::int64_t> logged;
 };
 
-// Returns the newest attempt of a trial from the trial's row. The chain of attempts starts there.
+// Returns the newest attempt of a trial from the trial's row. Each attempt names the attempt before
+// it.
 std::int64_t newest_attempt_of(const Query& trial_row);
 // Returns the newest attempt whose failure a reissue has forgiven; 0: none.
 std::int64_t forgiven_attempt_of(const Query& trial_row);

@@ -57,7 +57,8 @@ LastByNumber last_of(Db& db, AttemptId attempt, const std::optional<protocol::Ch
   {
     Query rows =
         db.query("SELECT seq, last FROM series WHERE attempt = ? ORDER BY seq LIMIT 2", attempt);
-    // After the result, the attempt has one row of series, unless a report came later.
+    // After the attempt's result, all of its series are in one row with seq 0, unless a report came
+    // later.
     if (rows.next() && rows.integer(0) == 0) {
       LastByNumber values = unpacked_last(rows.text(1));
       if (!rows.next()) return values;
