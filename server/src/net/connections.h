@@ -30,8 +30,8 @@ class Closable {
   virtual ~Closable() = default;
   // Ends the connection: a WebSocket with this close code, HTTP after the current answer.
   virtual void shut(int code) = 0;
-  // Ends the connection at once, because a new one needs its place: a WebSocket with code 1013,
-  // HTTP even within an answer.
+  // Ends the connection, because a new one needs its place: a WebSocket with code 1013, an HTTP
+  // connection at once, even while it sends an answer.
   virtual void displace() = 0;
   // Called about once a second. Ends the connection if its peer sends or receives too slowly.
   virtual void check_progress(Instant now) = 0;

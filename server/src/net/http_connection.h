@@ -1,6 +1,6 @@
 // An HTTP connection. It reads requests one after the other, passes each to its site (site.h) and
 // sends the answer. If a request asks for a WebSocket, the connection passes its stream to the
-// WebSocket. It belongs to its own strand.
+// WebSocket. Each connection belongs to its own strand.
 #pragma once
 
 #include <cstdint>

@@ -144,8 +144,8 @@ std::vector<Setting> make_table() {
        "devices that one address may add at once"},
       {kPeople, "joins-per-s", number(&C::joins_per_s, 0.001, 1e9),
        "devices that one address may add in the long run"},
-      // The least value is large enough for the longest message, and for what its session has not
-      // counted yet.
+      // The least value is large enough for the longest message together with the bytes that a
+      // session has not counted yet.
       {kPeople, "message-kib-burst", number(&C::message_kib_burst, 2'048, 1e9),
        "KiB of messages that one device may send at once"},
       {kPeople, "message-kib-per-s", number(&C::message_kib_per_s, 0.001, 1e9),

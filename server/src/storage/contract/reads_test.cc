@@ -198,8 +198,8 @@ TEST_P(StorageContract, TenThousandTrialsArePagedByCursor) {
   for (std::int64_t number = 0; number < kTrials; number += 500) {
     std::vector<Transition> batch;
     for (std::int64_t i = number; i < number + 500; ++i) batch.push_back(start(i + 1, key(1, i)));
-    // In each batch the trial with the highest number finishes first, so the order of ends is not
-    // that of the numbers.
+    // In each batch the trial with the highest number finishes first, so the trials do not finish
+    // in the order of their numbers.
     for (std::int64_t i = number + 499; i >= number; --i) {
       batch.push_back(complete(i + 1, {static_cast<double>(i)}));
     }
