@@ -38,8 +38,8 @@ std::string head(const Variant& variant, const StageText& stages);
 inline bool is_vector(Load load) { return load == Load::terms4 || load == Load::lines4; }
 inline bool is_window(Load load) { return load == Load::window || load == Load::window_terms; }
 
-// Returns the text of `out_of(column)`, which gives the offset of a column in the result of a
-// window.
+// Returns the text of `out_of(column)`, which gives the offset of a column in the result, for a
+// problem with a window.
 std::string window_out_text(int axes);
 // Returns the text of these functions: `a_of(term)`; `column_of(column)` and `term_of(term)`, with
 // their structs `Column` and `Term`; `window(at, column, term)`, which returns b's element or 0;

@@ -1,6 +1,6 @@
 // Reads the data of a convolution as a matrix, without a copy. A window of the kernel's size moves
 // over the data. Each element of the window is a term, and each position of the window is a column.
-// For the gradient of the weights, it is the reverse. Pure; any thread.
+// For the gradient of the weights, elements are columns and positions are terms. Pure; any thread.
 #pragma once
 
 #include <array>

@@ -112,8 +112,9 @@ enum class Op : std::uint8_t {
   real,
   imag,  // complex -> its real type
   conj,
-  // The operand as memory would hold it. A device must not combine the operation that computes the
-  // operand with one that reads this result. So both round their results as in separate kernels.
+  // The operand, rounded as a store to memory would round it. A device must not combine the
+  // operation that computes the operand with one that reads this result. So both round their
+  // results as in separate kernels.
   stored,
   // ---- two operands
   add,

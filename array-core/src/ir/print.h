@@ -1,5 +1,5 @@
-// Prints a Kernel as readable text. The text is stable and complete: two kernels that print alike
-// mean the same. Golden tests and messages use it. Any thread.
+// Prints a Kernel as readable text. The text is stable and complete: kernels with the same text
+// compute the same. Tests compare it with stored texts, and messages show it. Any thread.
 #pragma once
 
 #include <string>

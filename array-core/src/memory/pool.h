@@ -39,7 +39,7 @@ struct Region {
   bool operator==(const Region&) const = default;
 };
 
-// The regions that one user allocated between Pool::hold() and let_go(), and will use again.
+// The regions that were allocated between one Pool::hold() and let_go(), and will be used again.
 struct Shelf {
   std::vector<Region> all;
   std::vector<Region> unused;  // the regions that are not in use

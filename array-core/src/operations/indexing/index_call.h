@@ -2,8 +2,8 @@
 // (index_key.h), and the rest becomes one gather or one scatter. Python's thread only.
 //
 // Without a device, an index out of bounds is an error before anything is written. With a device it
-// wraps around, because a check would take a round trip; only indices that come from the host are
-// checked. If several values are assigned to one element, the last one stays.
+// wraps around, because a check would have to wait for the device; only indices in Python's memory
+// are checked. If several values are assigned to one element, the last one stays.
 #pragma once
 
 #include <cstdint>

@@ -87,7 +87,7 @@ DType unsigned_of(std::size_t bytes) {
   return bytes == 4 ? DType::uint32 : DType::uint64;
 }
 
-// Updates the element by compare-and-exchange, and repeats that until no other update came in
+// Updates the element by compare-and-exchange, which is repeated until no other update came in
 // between. The CPU runs the loop in order, so it also updates an element in that order.
 void apply(Builder& k, const IndexSignature& signature, ParamRef array, Value at, Value operand) {
   const DType bits = array.type;

@@ -24,8 +24,8 @@ struct KeyItem {
   int axes = 1;  // for integers: each is a C-order number over this many axes
   bool checked = false;  // for integers: the caller checked that each is in [0, extent)
   std::optional<std::int64_t> outside;  // for integers: one that the caller found out of bounds
-  // The shape of a mask whose true elements the host has found. `array` then holds their C-order
-  // numbers as int32.
+  // The shape of a mask whose true elements the caller has found. `array` then holds the C-order
+  // numbers of these elements as int32.
   std::optional<Dims> mask_shape;
 };
 
