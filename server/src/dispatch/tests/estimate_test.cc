@@ -115,7 +115,8 @@ TEST(Estimate, R63_ClassesOfDevicesAreLearntApart) {
   s.complete("a", 3, 0.5);
   EXPECT_EQ(s.estimate(1, 27).devices, 0);
   s.ready("a");
-  // The study's runs took 10 s and 30 s; the second has a quarter of the weight (runtime_stats.h).
+  // The study's runs took 10 s and 30 s. Their usual duration is 15 s, because a new run counts a
+  // quarter (runtime_stats.h).
   // Device a has begun one trial, and three wait.
   EXPECT_EQ(s.estimate(1, 4).left_ms, 4 * 15'000);
 }

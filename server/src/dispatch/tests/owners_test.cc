@@ -146,7 +146,8 @@ TEST(Owners, R45_DemandIsWhatWaitsAndFindsRoom) {
   EXPECT_THAT(s.asks("nb", {}, 5), IsEmpty());
 }
 
-// With one device, the owner gets each result before the server asks it for the next trial.
+// A worker is no demand until the owner has received the worker's last result. So the owner of a
+// study with one device gets each result before the server asks for the next trial.
 TEST(Owners, R45_WhoseResultTheOwnerHasNotHeardIsNoDemandYet) {
   Scenario s = owned();
   s.worker("a").worker("b");
@@ -244,7 +245,8 @@ TEST(Owners, R61_WhoWaitsForAnOwnerGetsALowerPriorityOnceTheHigherHasEnded) {
   s.worker("y").ready("y");
   EXPECT_EQ(s.last_lease().study, StudyId{2});
   s.worker("a");
-  // Studies 1 and 2 run one trial each, so the older one is next. Study 3 does not take part.
+  // Studies 1 and 2 run one trial each, so the older one is next. Study 3 does not compete, because
+  // its owner's study 2 has a higher priority.
   EXPECT_THAT(s.ready("a"), Contains("a < wait no_work"));
   EXPECT_THAT(s.cancel(2), Contains("a < lease #3 trial 0"));
   EXPECT_EQ(s.last_lease().study, StudyId{3});

@@ -46,7 +46,7 @@ class Chaos {
 
   std::string any_worker() { return std::string(1, static_cast<char>('a' + draw(5))); }
 
-  // Returns an attempt that was leased to the worker, or seldom any other attempt.
+  // Returns the id of an attempt that was leased to the worker, or sometimes any other id.
   std::int64_t any_attempt(const std::string& worker) {
     const std::vector<std::int64_t>& own = leased_[worker];
     if (!own.empty() && !chance(10))
@@ -182,8 +182,8 @@ class Chaos {
     for (const auto& [device, count] : open) ASSERT_LE(count, max_leases_) << device;
   }
 
-  // R53: a study that is paused before and after an event gets no attempt from it, unless storage
-  // still works on events from before the pause.
+  // R53: if a study is paused before and after an event, the event starts no attempt of the study,
+  // unless storage still works on events from before the pause.
   void check_paused() {
     std::map<StudyId, std::size_t> paused;
     if (s_.held_batches() == 0) {

@@ -1,4 +1,4 @@
-// Tests what administrators stop, approve and limit (R67, R68).
+// Tests the rules of administrators: stops, approvals and ceilings (R67, R68).
 #include <gtest/gtest.h>
 
 #include "dispatch/model/scenario.h"

@@ -40,7 +40,7 @@ std::int64_t room_of(const SiteContext& context) {
 Status check_bytes(const SiteContext& context, const Request& request, AttemptId attempt,
                    storage::UploadKind kind, std::int64_t room) {
   // If the file exists, this may be a repeated upload, whose bytes count already. Only the commit
-  // can tell.
+  // finds out whether it is one.
   if (context.collected.exists(request.captures.at(1))) return {};
   const auto bytes = static_cast<std::int64_t>(request.content_length.value_or(0));
   TRY(const auto judged, context.storage.judge_bytes(attempt, kind, bytes, room));

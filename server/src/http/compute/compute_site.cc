@@ -49,8 +49,8 @@ Status admit(const SiteContext& context, const Route& route, Request& request) {
       request.device = *device;
       return {};
     }
-    // Whoever uses a revoked device knows its secret, so this is no guess and is not counted as
-    // one.
+    // A request with the secret of a revoked device is no guess, so it is not counted as a wrong
+    // credential.
     if (!device) {
       if (const auto admitted = context.admission.admit_stranger(request.address); !admitted) {
         return Error{"rate_limited",
@@ -144,8 +144,8 @@ Status erase(const SiteContext& context, const Request& request, const Reply& re
   return erase_device(context, request.device.id, std::move(note), reply);
 }
 
-// A page that is being closed cannot wait for its socket, so it sends this request. The browser
-// delivers it even after the page is gone.
+// A page that is being closed cannot wait until its WebSocket has sent a message. So it sends this
+// request, which the browser delivers even after the page is gone.
 Result<Response> leave(const SiteContext& context, const Request& request) {
   TRY(const auto query, parse_leave_query(request.body));
   context.hub.leave(request.device.id, query.session);

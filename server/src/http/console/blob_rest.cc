@@ -69,8 +69,8 @@ Error too_large(const SiteContext& context) {
 
 Error unknown_blob() { return {"unknown_blob", "Upload this blob; the server has none of yours."}; }
 
-// Returns whether the person has uploaded the blob or has a study that names it, and it is still
-// there. Nobody learns anything here about blobs of others (R69).
+// Returns whether the server has the blob, and the person has uploaded it or has a study that names
+// it. So nobody learns anything about blobs of others (R69).
 Result<bool> is_owned(const SiteContext& context, const std::string& person,
                       const std::string& sha256) {
   TRY(const auto others, context.storage.not_owned(person, {sha256}));
@@ -83,7 +83,7 @@ Result<Response> head_blob(const SiteContext& context, const Request& request) {
   return error_response(404, unknown_blob());
 }
 
-// Returns an error if bytes that the caller does not own yet would exceed their quota.
+// Returns an error if this many more bytes would exceed the caller's quota.
 Status check_quota(const SiteContext& context, const Request& request, std::int64_t bytes) {
   const storage::Quota quota = quota_of(request.principal);
   if (quota.bytes == 0) return {};
@@ -123,8 +123,8 @@ struct ProofQuery {
   std::string proof;
 };
 
-// Computes the proof over the server's copy and compares. Runs in the costly lane. If the
-// proof is right, the blob becomes the caller's.
+// Computes the proof from the server's copy of the blob and compares it with the caller's proof.
+// Runs in the costly lane. If the two are equal, the caller owns the blob from now on.
 void check_proof(const SiteContext& context, const PossessionClaim& claim, const ProofQuery& query,
                  const storage::Quota& quota, const Reply& reply) {
   const std::shared_ptr<blobs::CollectedBlobs::Hold> hold = context.blobs.hold({claim.sha256});

@@ -52,7 +52,7 @@ void end_page(protocol::ObjectWriter& body, const Page& page, const std::vector<
 Result<std::string> project_of(const SiteContext& context, const Request& request,
                                const std::string& named);
 
-// Judges a webhook before it is stored. Errors: `webhooks_off`, `bad_webhook`, `webhook_refused`.
+// Checks a webhook before it is stored. Errors: `webhooks_off`, `bad_webhook`, `webhook_refused`.
 Status check_webhook(const SiteContext& context, const protocol::Webhook& webhook);
 
 // Appends `{"studies", "trials", "bytes"}`. A limit of 0 means no limit.

@@ -69,7 +69,8 @@ bool is_counted(const Route& route) {
 // The page and its scripts contain no secret, so they can be read without a token.
 Status admit(const SiteContext& context, const Route& route, Request& request) {
   // Without a token, metrics are open only to local requests to a loopback address or `localhost`.
-  // A page of another origin could point its own host name to this machine and read them.
+  // With any host name, a page of another origin could point its own name to this machine and read
+  // the metrics.
   const bool is_local = context.open_metrics && request.local && names_loopback(request.host);
   const bool is_open =
       route.access == Access::open || (route.access == Access::metrics && is_local);

@@ -13,7 +13,8 @@ using protocol::Value;
 constexpr std::size_t kLongestName = 64;
 constexpr std::size_t kMostProjects = 64;
 
-// Returns the text. If it was refused, notes the error and returns an empty text.
+// Returns the result of a check of a text. If the check refused the text, notes the error and
+// returns an empty text.
 std::string checked(const Value& in, const Result<std::string>& text) {
   if (text) return *text;
   in.note(text.error().code, text.error().message);

@@ -41,7 +41,8 @@ Result<Response> audit_page(const SiteContext& context, const Request& request) 
   return json_response(200, std::move(out));
 }
 
-// Sends one JSON object on each line. The next export starts after the last id.
+// Sends entries of the audit log, one JSON object on each line. A client passes the last id in its
+// next request, to get the entries after it.
 Result<Response> audit_export(const SiteContext& context, const Request& request) {
   TRY(const auto wanted, page_of(request.query, kLargestExport, kLargestExport));
   TRY(const auto entries, context.storage.audit(wanted.after, wanted.limit));
@@ -56,7 +57,7 @@ Result<Response> audit_export(const SiteContext& context, const Request& request
   return response;
 }
 
-// The newest reports first. The cursor is the last report's number.
+// Sends reports of devices, the newest first. The cursor is the last report's number.
 Result<Response> device_reports(const SiteContext& context, const Request& request) {
   TRY(const auto wanted, page_of(request.query, kReportsShown, kLargestPage));
   auto found = context.reports.newest(wanted.after, static_cast<std::size_t>(wanted.limit) + 1);

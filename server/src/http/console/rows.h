@@ -17,9 +17,9 @@ namespace hyperflock::http {
 enum class Detail { row, curve, full };  // curve: with points; full: with attempts_list too
 enum class Sampler { away, attached };   // whether the owner of an ask-and-tell study is connected
 
-// Limits the curves in one answer. Reading a curve costs as much as reading its trial, and writing
-// it as much as its points. Rows beyond the limit have no curve. A client can request such a trial
-// by its number.
+// Limits the curves in one answer: their number, because each is read by a query of its own, and
+// their points, which are written. Rows beyond the limit have no curve. A client can request such a
+// trial by its number.
 class CurveRoom {
  public:
   static constexpr std::size_t kCurves = 500;

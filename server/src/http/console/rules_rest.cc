@@ -37,7 +37,7 @@ Result<ReasonQuery> parse_reason(std::string_view body) {
   return parse_body<ReasonQuery>(body.empty() ? "{}" : body, [](const Value& in, ReasonQuery& out) {
     const Value reason = in.find("reason");
     if (!reason.present()) return;
-    // Researchers read it on pages and in terminals.
+    // Researchers read the reason on pages and in terminals, so it must be plain text.
     const auto text = names::plain_text(reason.as_text(kLongestReason), reason.path());
     if (text) {
       out.reason = *text;
@@ -175,7 +175,8 @@ Result<Response> list_ceilings(const SiteContext& context, const Request& reques
   return json_response(200, std::move(out));
 }
 
-// Which ceiling changes, and its new limits. A limit that is not given stays; null removes it.
+// The ceiling that a request changes, and its new limits. A limit that the request does not name
+// stays as it is; null removes a limit.
 struct CeilingQuery {
   CeilingScope scope = CeilingScope::server;
   std::string name;

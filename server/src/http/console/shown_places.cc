@@ -11,7 +11,8 @@ namespace {
 
 constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
-// Appends the indices that are chosen among the values with the indices `begin` to `end` - 1.
+// Looks at the values with the indices `begin` to `end` - 1. Appends the indices of the smallest
+// one, of the largest one and of the first that is not finite, in order.
 void add_part(const std::vector<double>& values, std::size_t begin, std::size_t end,
               std::vector<std::size_t>& places) {
   std::size_t least = kNone;

@@ -13,7 +13,8 @@ namespace hyperflock::http {
 
 Error unknown_study();
 
-// Returns the study's row as JSON, with what the hub knows: its owner's presence and its estimate.
+// Returns the study's row as JSON. The hub adds whether the study's owner is connected, and how
+// long the study will still take.
 std::string shown_study_json(const Hub& hub, const auth::IdentityCache& identities,
                              const storage::StudyRow& row);
 
@@ -28,8 +29,8 @@ Result<storage::StudyRow> readable_study(const SiteContext& context, const Reque
 Status reply_noted(const SiteContext& context, const Request& request, const storage::StudyRow& row,
                    Response response, Reply reply);
 
-// Reads the study's row in the lane and replies with it, or with the error that `objection` returns
-// for it.
+// Queues a task in `lane`, which reads the study's row and replies with it. If `objection` returns
+// an error for the row, replies with the error instead.
 void reply_with_row(const SiteContext& context, const hub::Lane& lane, StudyId id, int status,
                     const Reply& reply,
                     std::function<Status(const storage::StudyRow&)> objection = {});

@@ -38,8 +38,8 @@ std::vector<std::string> hashes_of(const protocol::StudySpec& spec) {
 }
 
 // Returns an error if a blob that the study names cannot be used. The error names the blob's field,
-// which begins with `above`. One of `owners` must own each blob (R69). For others, a blob that
-// somebody else has uploaded is unknown, like one that nobody has.
+// which begins with `above`. One of `owners` must own each blob (R69). The error for a blob that
+// only other people own is the same as for a blob that the server does not have.
 Status check_blobs(const SiteContext& context, const protocol::StudySpec& spec,
                    const std::set<std::string>& owners, const std::string& above = {}) {
   std::vector<std::string> unknown = hashes_of(spec);
@@ -82,8 +82,8 @@ Error other_content(StudyId earlier) {
                                    "another key, or submit what it was made of."};
 }
 
-// Returns whether a new study, other code or a larger space must be approved (R68). What an
-// administrator submits needs no other administrator.
+// Returns whether a new study, other code or a larger space must be approved (R68). If an
+// administrator submits it, it needs no approval.
 bool needs_approval(const SiteContext& context, const Request& request, const std::string& owner,
                     const std::string& project) {
   return !is_admin(request) && context.identities.ceiling_of(owner, project).approval;
@@ -216,9 +216,9 @@ Status prioritize(const SiteContext& context, const Request& request, const Repl
   return {};
 }
 
-// Issues failed trials again, with other code for the study if the body has some (R64). The code is
-// checked like that of a new study. It may stand in the place of barred code, which never runs
-// again.
+// Issues failed trials again, with other code for the study if the body has some (R64). The new
+// code is checked like that of a new study. It may replace code that is barred, because the barred
+// code then never runs again.
 Status reissue(const SiteContext& context, const Request& request, const Reply& reply) {
   TRY(auto body, protocol::parse_reissue(request.body.empty() ? "{}" : request.body));
   TRY(auto row, usable_study(context, request));

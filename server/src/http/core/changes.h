@@ -10,7 +10,7 @@
 
 namespace hyperflock::http {
 
-// Returns the response for the outcome of a transition.
+// A function that returns the response for the outcome of a transition.
 using Answer = std::function<Result<Response>(const storage::Outcome&)>;
 
 // Returns a callback that replies with the response of `answer`.
@@ -25,10 +25,10 @@ storage::NoteAudit note_of(const Request& request, std::string action, std::stri
 Status commit_noted(const SiteContext& context, const storage::Transition& change,
                     storage::NoteAudit note, Reply reply, Answer answer);
 
-// Returns the error of a request whose work cannot wait, because too much waits already.
+// Returns the error of a request whose work cannot be queued. `added` says why.
 Error overloaded(hub::Added added);
-// As commit_noted(), for a change of the rules of administrators (R67, R68). It replies only after
-// every attempt that the rules now forbid has been revoked.
+// Does what commit_noted() does, for a change of the rules of administrators (R67, R68). Replies
+// only after every attempt that the rules now forbid has been revoked.
 Status commit_rules(const SiteContext& context, const storage::Transition& change,
                     storage::NoteAudit note, Reply reply, Answer answer);
 
