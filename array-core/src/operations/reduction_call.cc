@@ -67,8 +67,8 @@ View part_of(const View& view, int axis, std::int64_t begin, std::int64_t end) {
   return part;
 }
 
-// Returns how many positions on axis `first` of a row one launch combines, so that these positions
-// have at most `steps` elements. Returns at least 1.
+// Returns how many positions on axis `first` one launch combines. In a row, these positions have at
+// most `steps` elements, unless one position alone has more.
 std::int64_t extent_of_a_launch(const View& rows, int first, std::int64_t steps) {
   std::int64_t inner = 1;
   for (int axis = first + 1; axis < rows.ndim(); ++axis) inner *= rows.shape[axis];

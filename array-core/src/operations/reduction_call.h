@@ -53,8 +53,8 @@ class ReductionCalls {
   Result<std::optional<Array>> run(const ReductionCall& call);
   Result<std::optional<Array>> run(const AccumulateCall& call);
 
-  // The most elements of a row that one launch combines one by one, because a device is lost if it
-  // computes for too long. A longer row takes further launches, which continue from its total.
+  // One launch combines at most this many elements of a row one by one, because a device is lost if
+  // it computes for too long. A longer row takes further launches, which continue from its total.
   static constexpr std::int64_t kSteps = 1 << 16;
 
  private:

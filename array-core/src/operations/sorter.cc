@@ -159,7 +159,8 @@ Result<Array> Sorter::on_cpu(const Array& rows, SortResult result) {
       sort_row<decltype(zero)>(elements.data() + first * item,
                                std::span(places).subspan(first, length));
   });
-  // A sort on the CPU counts as an operation for the device if there is one, otherwise as a launch.
+  // If there is a device, this sort counts as an operation that the CPU computed in the device's
+  // place; otherwise as a launch.
   ++(launcher_.raw_backend().is_device() ? counters_.cpu_ops : counters_.dispatches);
   span.dispatched();
 

@@ -4,7 +4,7 @@
 // Data are (planes..., depth, height, width) in C order; missing axes have one element. A window's
 // positions are numbered in C order, and those outside the data do not count. Each kernel's first
 // parameters are raw arrays. Then come, for each of the three axes, kPoolNumbers int32 scalars: the
-// extents of the data, of the result and of the window, its stride, and the padding before.
+// extents of the data, the result and the window, the window's stride, and the padding in front.
 #pragma once
 
 #include "dtype/dtype.h"

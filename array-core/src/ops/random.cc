@@ -111,7 +111,8 @@ Value Drawing::unit(int first) {
   return high + b_.convert(dtype_, word(first + 1) >> u32(6)) * number(0x1p-53);
 }
 
-// Returns a number in (0, 1] with the full precision of small numbers, for logarithms.
+// Returns a number in (0, 1], for logarithms. In float32 its steps near 0 are 2^-32, while those of
+// unit() are 2^-24.
 Value Drawing::positive(int first) {
   if (!wide()) return b_.convert(dtype_, word(first)) * number(0x1p-32) + number(0x1p-33);
   const Value high = b_.convert(dtype_, word(first)) * number(0x1p-32);

@@ -20,7 +20,8 @@ using ir::Op;
 using ir::ParamRef;
 using ir::Value;
 
-// The number of elements that one invocation counts, or searches for its own true element.
+// The number of elements of a block. One invocation counts the true elements of a block, or
+// searches a block for the true element whose position it returns.
 constexpr std::int64_t kBlock = 64;
 
 Value int32(Builder& k, std::int64_t value) { return k.integer(DType::int32, value); }

@@ -36,10 +36,10 @@ class UserKernels {
   UserKernels(const UserKernels&) = delete;
   UserKernels& operator=(const UserKernels&) = delete;
 
-  // Adds a kernel and returns its number. `texts` are fields that each end with a zero byte
-  // (abi/calls/kernels.h). A known text returns its old number. Numbers are at least 0, and differ
-  // from those of other instances. Errors: value, "kernel_params"; compile, "raw_text"; internal,
-  // "bad_call".
+  // Adds a kernel and returns its number; for texts that were added before, returns their old
+  // number. `texts` are fields that each end with a zero byte (abi/calls/kernels.h). Numbers are at
+  // least 0, and differ from those of other instances. Errors: value, "kernel_params"; compile,
+  // "raw_text"; internal, "bad_call".
   Result<KernelNumber> add(KernelKind kind, std::string_view texts);
 
   // Returns the kind of a kernel. Error: value, "unknown_kernel", if the number is of a library

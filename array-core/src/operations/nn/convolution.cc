@@ -396,8 +396,8 @@ Status Convolutions::run_data(const Array& gradient, const Array& weights, const
         by_image(problem, sizes.images, sizes.out_channels, product(sizes.out_space)), weights,
         source, out);
   }
-  // A phase (run_phase) may use no weight, for example if a stride is larger than the window. Its
-  // elements stay 0.
+  // A phase (run_phase) may use no weight, for example if a stride is larger than the window. The
+  // elements of such a phase stay 0.
   bool misses = false;
   for (int axis = 0; axis < sizes.axes(); ++axis) {
     const std::int64_t step = how.stride[axis] / std::gcd(how.stride[axis], how.dilation[axis]);
