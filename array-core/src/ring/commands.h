@@ -33,12 +33,12 @@ inline constexpr std::uint32_t kCloseRequest = 0xFFFFFFFF;
 inline constexpr std::uint32_t kSleepsOnWord = 1;
 inline constexpr std::uint32_t kSleepsForMessage = 2;
 // Values of `interrupt`: 0, or the exception that Python must raise. The issuer clears
-// kInterruptOnce when it has seen it; kInterruptRevoke stays set.
+// kInterruptOnce when it has read this value; kInterruptRevoke stays set.
 inline constexpr std::uint32_t kInterruptOnce = 1;
 inline constexpr std::uint32_t kInterruptRevoke = 2;
 
-// Words of the control block. Each line of 16 words has one writer, so that the two sides do not
-// compete for a cache line. Words that both sides write have a line of their own.
+// Words of the control block. Each cache line of 16 words is written by one side only, so that the
+// two sides do not compete for it. Words that both sides write have a cache line of their own.
 enum class Word : std::uint32_t {
   // The issuer sets the next words before an executor attaches.
   magic = 0,

@@ -21,7 +21,7 @@ class Host {
   virtual WaitResult wait(std::atomic<std::uint32_t>& word, std::uint32_t expected,
                           std::uint32_t timeout_ms) = 0;
   virtual void wake(std::atomic<std::uint32_t>& word) = 0;
-  // Wakes an executor that cannot sleep on a word.
+  // Wakes an executor that cannot sleep until a word changes.
   virtual void post_wake_message() = 0;
   virtual std::uint64_t now_ms() = 0;
   // Asks for a new executor, because the present one has ended or does not answer. The new one will

@@ -86,8 +86,8 @@ struct Issuer {
   }
 
   // Notes that the host's wait ended: by a wake-up, by its time-out, or at once because `signal`
-  // had changed. A wait that took far longer than its limit shows that the page or the machine was
-  // suspended, and the executor too. So one wait counts as at most 2 * kSliceMs.
+  // had changed. If a wait took far longer than its limit, the page or the machine was suspended,
+  // and the executor with it. So one wait counts as at most 2 * kSliceMs.
   void after_wait(std::uint32_t elapsed_ms, bool host_interrupt) {
     const std::uint32_t counted = std::min(elapsed_ms, 2 * kSliceMs);
     waited_ms += counted;

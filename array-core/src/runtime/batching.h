@@ -17,7 +17,7 @@ namespace arraycore {
 
 class Batching {
  public:
-  // The most launches that wait, so that arrays which Python has released are soon freed.
+  // At most this many launches wait, so that arrays which Python has released are soon freed.
   static constexpr std::size_t kMaxLaunches = 512;
 
   explicit Batching(Launcher& launcher) : launcher_(launcher) {}
@@ -25,8 +25,8 @@ class Batching {
   Batching& operator=(const Batching&) = delete;
 
   // Lets the launch wait. Returns false, without any effect, if the launch must be made at once.
-  // REQUIRES: callers hold the arrays that the launch writes; no operation of a group (fusion.h)
-  // that computes its operands still waits.
+  // REQUIRES: callers hold the arrays that the launch writes; no operation that computes one of the
+  // launch's operands still waits in a group (fusion.h).
   Result<bool> take(const KernelCall& call);
   // Launches everything that waits. The order is such that each launch reads the right values. On
   // errors it returns the first one and still launches the others. If Ctrl-C comes while the device

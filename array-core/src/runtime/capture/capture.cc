@@ -161,8 +161,8 @@ Status Capture::place(const Tape& tape) {
   return Done{};
 }
 
-// Puts copies before all other commands. Each play begins with these copies. They overwrite the
-// state that the last play read with the newer state that it made.
+// Puts copies before all other commands. Each play begins with these copies. They replace the state
+// that the last play read by the new state that the last play made.
 Status Capture::carry(const Tape& tape) {
   std::vector<Command> copies;
   std::vector<bool> known(tape.made().size(), false);

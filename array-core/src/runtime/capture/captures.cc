@@ -113,8 +113,8 @@ std::int32_t Captures::origin(const Storage& storage) const {
   return static_cast<std::int32_t>(backends_[side]->serial(storage.id()) % kNumbers) + 1;
 }
 
-// Checks that the capture can be played now. Launches everything that waits, because it may use the
-// capture's arrays.
+// Checks that the capture can be played now. Launches all waiting operations, because they may use
+// the capture's arrays.
 Status Captures::check_playable(std::int32_t number) {
   if (is_recording()) return nested();
   TRY_DONE(get(number));

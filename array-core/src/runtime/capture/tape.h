@@ -1,5 +1,5 @@
-// Records the calls of a step to the back ends, in order: launches, uploads, and the storage that
-// it made. Two tapes of one program are compared (compare.h), and the second one is played
+// Records the calls of a step to the back ends, in order: launches, uploads, and allocations of
+// storage. Two tapes of one program are compared (compare.h), and the second one is played
 // (capture.h). Python's thread only.
 //
 // A tape refers to a storage by a Name. A storage from before both steps is named by its id. A
