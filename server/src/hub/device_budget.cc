@@ -13,13 +13,14 @@ namespace {
 
 using protocol::Cause;
 
-// A device that is forgotten starts with full supplies.
+// Budgets are kept for this many devices. A device whose budget was forgotten starts with a full
+// one.
 constexpr std::size_t kMostDevices = 50'000;
 constexpr double kKiB = 1'024;
-// What one value of a series takes: a step and a value. A missing value counts, too.
+// One value of a series counts as this many bytes: a step and a value. A missing value counts, too.
 constexpr double kValueBytes = 16;
 
-// Returns what points and series count as, in KiB.
+// Returns the size, in KiB, with which points and series count against the budget.
 double kib_of(const std::vector<protocol::Point>& points,
               const std::optional<protocol::Series>& series = {}) {
   double bytes = static_cast<double>(points.size()) * storage::kPointRecord;

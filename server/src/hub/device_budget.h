@@ -21,10 +21,11 @@ struct DeviceLimits {
   double kib_per_s = 4;
 };
 
-// Attempts that bring nothing, and bytes of points and series. One thread at a time.
+// Limits a device's attempts without a result, and its bytes of points and series. One thread at a
+// time.
 //
-// A device has a supply of attempts, which refills slowly. An attempt that brings a result gives
-// its place back at once, so a device that computes never waits.
+// A device has a supply of attempts, which refills slowly. Each attempt takes one from the supply,
+// and gives it back when it brings a result. So a device that computes never waits.
 class DeviceBudget {
  public:
   explicit DeviceBudget(const DeviceLimits& limits);
@@ -45,7 +46,8 @@ class DeviceBudget {
   auth::RateLimiter records_;
 };
 
-// Several times what a device sends that reports as often and as much as its agent lets it.
+// The default limits are above what a device sends if it reports as often and as much as its agent
+// permits.
 struct MessageLimits {
   double kib_burst = 16.0 * 1'024;
   double kib_per_s = 1'024;

@@ -30,7 +30,7 @@ class DeviceBudgetTest : public ::testing::Test {
     outcome.verdict = verdict;
     budget_.note(stored, outcome, kStart);
   }
-  // Returns how many points of a report with `count` of them are left.
+  // Returns how many points of a report with `count` points are within the budget.
   std::size_t points_left(const std::string& device, std::size_t count, Instant now = kStart) {
     protocol::ClientMessage message =
         protocol::Report{AttemptId{7}, 1, std::vector<protocol::Point>(count)};
@@ -46,7 +46,7 @@ class DeviceBudgetTest : public ::testing::Test {
     return report.points.size();
   }
 
-  // Three attempts, and 4 KiB of points and series.
+  // Each device may have three attempts without a result, and 4 KiB of points and series.
   DeviceBudget budget_{
       {.attempts_burst = 3, .attempts_per_s = 0.5, .kib_burst = 4, .kib_per_s = 1}};
 };
@@ -143,7 +143,8 @@ TEST(MessageBudget, R1_ADevicesBytesAreLimitedByRate) {
   EXPECT_TRUE(budget.admit("phone", 100 * kKiB, kStart + 1'000));
 }
 
-// Ten reports a second of 64 KiB, and each ten seconds what was kept while the device was offline.
+// The device sends ten reports of 64 KiB each second. Every ten seconds it also sends 920 KiB that
+// it kept while it was offline.
 TEST(MessageBudget, R1_ADeviceThatReportsAsOftenAsItMayIsNeverRefused) {
   MessageBudget budget(MessageLimits{});
   for (int tenth = 0; tenth < 36'000; ++tenth) {

@@ -41,7 +41,7 @@ struct CommitDone {
   bool full = false;  // whether the disk is full
 };
 
-// The disk as the writer sees it.
+// What the writer needs for a full disk: whether the disk is full at the start, and callbacks.
 struct FullDisk {
   bool starts_full = false;
   // Gives the reserve's bytes back to the disk. Runs on the writer thread.

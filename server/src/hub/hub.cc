@@ -470,7 +470,7 @@ class StrandHub final : public Hub {
       give_credit(reply->session);
   }
 
-  // Takes out of a device's message what is beyond its budget. Returns false if nothing is left.
+  // Takes out of a message what is beyond the device's budget. Returns false if nothing is left.
   bool keep_to_budget(dispatch::MessageReceived& event) {
     const auto found = peers_.find(event.session);
     if (found == peers_.end()) return true;

@@ -180,7 +180,7 @@ class Hub {
                            Callback<StudyId> done) = 0;
   // Sets the webhook of a study. `conflict`: no study has this number.
   virtual void set_webhook(storage::SetWebhook set, storage::NoteAudit note, Committed done) = 0;
-  // Stores what became of a delivery to a webhook, and wakes the watchers of its study.
+  // Stores the result of a delivery to a webhook, and wakes the watchers of the webhook's study.
   virtual void note_delivery(storage::NoteDelivery note, Committed done) = 0;
   // Deletes a study that has ended. The same transaction writes `note` to the audit log. Outcomes:
   // `superseded` if the study has not ended; `conflict` if no study has this number.
@@ -198,7 +198,8 @@ class Hub {
 
   // ---- devices
 
-  // Ends a device's right to work. The outcome is `conflict` if no device has this name.
+  // Revokes the device: it gets no work any more. The outcome is `conflict` if no device has this
+  // name.
   virtual void revoke_device(std::string device, storage::NoteAudit note, Committed done) = 0;
   // Revokes the device and erases it from storage. Meanwhile the device gets no lease. The outcome
   // is `conflict` if no device has this name.
@@ -206,8 +207,8 @@ class Hub {
 
   // ---- rules of administrators (R67, R68)
 
-  // Commits a change of the rules. After the commit, `rules` returns all rules. When `done` runs,
-  // attempts that the rules forbid have been revoked, and no more of them are leased.
+  // Commits a change of the rules. After the commit, `rules` returns all rules. Before `done` runs,
+  // attempts that the new rules forbid have been revoked, and leasing follows the new rules.
   virtual void change_rules(std::vector<storage::Transition> group,
                             std::function<storage::Rules(const storage::Outcome&)> rules,
                             Committed done) = 0;

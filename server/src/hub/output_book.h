@@ -27,7 +27,7 @@ class OutputBook {
   static constexpr std::size_t kBytesPerTrial = std::size_t{128} << 10;
   static constexpr std::size_t kBytes = std::size_t{16} << 20;
 
-  // The lines of a trial count for the device that printed last.
+  // All lines of a trial count for the device that printed the newest of them.
   void add(TrialKey trial, AttemptId attempt, const std::string& device,
            std::vector<std::string> lines, std::int64_t dropped);
 

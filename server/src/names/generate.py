@@ -1,7 +1,7 @@
 """Writes unicode_data.cc, the data of Unicode 15.0 that names.cc needs, from Debian's ICU 72.
 
     python3 server/src/names/generate.py            write the file
-    python3 server/src/names/generate.py --check    exit 1 if the file is not what this writes
+    python3 server/src/names/generate.py --check    exit 1 if the file would change
 
 ICU itself is not linked: its data would make the server ten times as large.
 """
@@ -18,10 +18,10 @@ from pathlib import Path
 OUT = Path(__file__).with_name("unicode_data.cc")
 LAST = 0x10FFFF
 IDEOGRAPHIC_SPACE = 0x3000
-#: ICU's numbers of general categories: control, format, surrogate, private use, line and paragraph
-#: separator, space.
+#: The numbers that ICU gives to general categories of characters: control, format, surrogate,
+#: private use, line separator, paragraph separator, space.
 CONTROL, FORMAT, SURROGATE, PRIVATE, LINE, PARAGRAPH, SPACE = 15, 16, 18, 17, 13, 14, 12
-#: ICU's numbers of properties.
+#: The numbers that ICU gives to properties of characters.
 DEFAULT_IGNORABLE, FULL_COMPOSITION_EXCLUSION, NONCHARACTER = 5, 9, 24
 HANGUL = range(0xAC00, 0xD7A4)
 
@@ -96,8 +96,8 @@ def points() -> Iterable[int]:
 
 
 def is_forbidden(icu: Icu, point: int) -> bool:
-    """Return whether a name must not have this character: it is invisible, changes the order of
-    others, looks like a plain space, or has no standard shape.
+    """Return whether a name must not have this character, because it is invisible, changes the
+    order of other characters, looks like a plain space, or has no standard shape.
     """
     if point in (0x20, IDEOGRAPHIC_SPACE):
         return False
@@ -131,7 +131,9 @@ def lookalike(icu: Icu, point: int) -> str:
 
 
 def digest(icu: Icu) -> str:
-    """Return the hash of texts that ICU has brought into NFC. The test of names.cc compares it."""
+    """Return the hash of texts that ICU has brought into NFC. A test compares it with the hash of
+    the same texts after nfc() of names.cc.
+    """
     total = hashlib.sha256()
     for point in points():
         total.update(icu.normal("NFC", chr(point)).encode())

@@ -96,7 +96,7 @@ void append_decomposed(std::u32string& out, char32_t point) {
   if (found->second != 0) append_decomposed(out, found->second);
 }
 
-// Sorts each run of combining marks by their classes.
+// Sorts each run of combining marks by their combining classes.
 void order_marks(std::u32string& text) {
   for (std::size_t begin = 0; begin < text.size();) {
     if (class_of(text[begin]) == 0) {
@@ -225,8 +225,8 @@ Result<std::string> plain_name(std::string_view text, std::string_view field) {
 bool confusable(std::string_view one, std::string_view other) {
   const std::u32string a = decomposed(decoded(one));
   const std::u32string b = decomposed(decoded(other));
-  // Texts are compared as they are, and then without regard to case. Only the first comparison sees
-  // that a capital I looks like a small l, because a small i does not.
+  // The texts are compared as they are, and then in lower case. A capital I looks like a small l.
+  // Only the first comparison notices this, because the second one turns the I into a small i.
   return looks_of(a) == looks_of(b) || looks_of(decomposed(mapped(a, case_folds()))) ==
                                            looks_of(decomposed(mapped(b, case_folds())));
 }

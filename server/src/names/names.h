@@ -1,6 +1,7 @@
-// Names that people give: plain text that shows what it is. A name has no invisible characters, and
-// none that change the order of others. Equal texts have one form (NFC). No name looks like the
-// name of somebody with more rights. Pure; any thread.
+// Checks and compares names that people give. A name has no invisible characters, and none that
+// change the order of other characters. Equal texts have one form (NFC). The functions also find
+// names that look alike, so that nobody can take a name that looks like an administrator's. Pure;
+// any thread.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// Tests that NFC is that of ICU (by a hash), which names are refused, and which look the same.
+// Tests that nfc() agrees with ICU (by a hash), which names are refused, and which look the same.
 #include "names/names.h"
 
 #include <gtest/gtest.h>

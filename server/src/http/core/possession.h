@@ -21,8 +21,8 @@
 
 namespace hyperflock::http {
 
-// A blob with fewer bytes is uploaded in any case. An upload costs little then, and nobody learns
-// whether the server has a short text that they guess.
+// A blob with fewer bytes is uploaded in any case, because such an upload costs little. So nobody
+// can find out by a guess whether the server has a certain short text.
 inline constexpr std::int64_t kLeastProvedBytes = 64 * 1024;
 
 struct PossessionClaim {

@@ -15,8 +15,8 @@ namespace {
 // The value of Request::route for a file. Files have no route in the table.
 constexpr std::size_t kStaticRoute = std::numeric_limits<std::size_t>::max();
 
-// Returns the lane in which the work for an admitted request waits. Its caller is the person or
-// device that the site recognised, or else the network of the address.
+// Returns the lane in which the work for an admitted request waits. The lane's caller is the person
+// or device that the site recognised, or else the network of the request's address.
 hub::Lane lane_for(const Request& request, const Route* route) {
   const bool is_costly =
       route != nullptr && (route->upload != nullptr || route->cost == Cost::costly);
@@ -26,7 +26,7 @@ hub::Lane lane_for(const Request& request, const Route* route) {
   return {band, "network " + client_network(request.address)};
 }
 
-// An upload with the bytes that it has claimed.
+// An upload, together with its claim of room on the disk.
 class ClaimedUpload final : public Upload {
  public:
   ClaimedUpload(std::unique_ptr<Upload> upload, std::unique_ptr<blobs::DiskRoom::Claim> claim)

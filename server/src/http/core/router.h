@@ -58,8 +58,8 @@ inline constexpr std::uint64_t kSmallBody = std::uint64_t{4} * 1024;
 // than quick ones (hub::Band).
 enum class Cost { quick, costly };
 
-// Whether a request makes the disk fuller. Requests that do are refused when it is nearly full.
-// Uploads always do.
+// Whether a request makes the disk fuller. Such requests are refused when the disk is nearly full.
+// Every upload is such a request.
 enum class Disk { stays, grows };
 
 // A route has a handler or an upload handler; a route for a WebSocket has neither.
@@ -74,13 +74,13 @@ struct Route {
   Disk disk = Disk::stays;
 };
 
-// Returns the route as a costly one.
+// Returns a copy of the route that is marked as costly.
 constexpr Route costly(Route route) {
   route.cost = Cost::costly;
   return route;
 }
 
-// Returns the route as one that makes the disk fuller.
+// Returns a copy of the route that is marked as making the disk fuller.
 constexpr Route grows(Route route) {
   route.disk = Disk::grows;
   return route;

@@ -1,4 +1,4 @@
-// Tests how paths, queries and numbers of clients are read.
+// Tests how the paths, queries and numbers in clients' requests are read.
 #include "http/core/router.h"
 
 #include <gtest/gtest.h>

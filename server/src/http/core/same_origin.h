@@ -1,5 +1,5 @@
-// Tells the requests of a server's own pages and of programs from those that a page of another
-// origin made its visitor's browser send. Pure; any thread.
+// Recognises requests that a page of another origin made its visitor's browser send. All other
+// requests come from the server's own pages or from programs. Pure; any thread.
 #pragma once
 
 #include <string_view>
@@ -9,9 +9,10 @@
 
 namespace hyperflock::http {
 
-// Browsers say where a request comes from: all current ones in Sec-Fetch-Site where they trust the
-// connection, and otherwise in Origin. Programs send neither. `own_origin` is this site's origin as
-// browsers see it, if it is known; a proxy may have changed the Host header. Error: `cross_origin`.
+// Returns an error if a page of another origin caused the request. Current browsers say where a
+// request comes from in Sec-Fetch-Site over https or to this machine, and otherwise in Origin.
+// Programs send neither header. `own_origin` is this site's origin as browsers see it, if it is
+// known; a proxy may have changed the Host header. Error: `cross_origin`.
 Status check_same_origin(const Request& request, std::string_view own_origin);
 
 // Checks that the body's type is JSON. A page cannot send this type to another origin unless that
