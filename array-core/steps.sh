@@ -76,8 +76,8 @@ step_array_core_python_test() {
     --ignore "$tests/runtime/test_faults.py" --sample "$(one_in 16)"
 }
 
-# Runs tests that depend on the host: calls between Python and JavaScript, transfers, waiting, and users' own shaders.
-# Chromium makes the same kernels from the same module as Node, so it runs only these tests.
+# Runs in Chromium the tests that may differ from Node: calls between Python and JavaScript, transfers, waiting, and
+# users' own shaders. Both make the same kernels from the same module, so the other tests run in Node only.
 step_array_core_host_test() {
   local tests=array-core/python/tests name host_dependent=()
   for name in core/test_{arrays,kernels,ndarray,raw_kernels,view_programs,views} runtime/test_device; do

@@ -3,7 +3,7 @@
 #
 # `emcc` on PATH is used if it is new enough. Otherwise, on Debian as root, a folder with Debian 13 is made and entered
 # by chroot, because Debian 12's Emscripten is too old and Debian 13's packages do not run on Debian 12. Sources are
-# copied into that folder and products out of it, because a container may not be allowed to mount.
+# copied into that folder and build results out of it, because a container may not be allowed to mount.
 
 EMSCRIPTEN_ROOT=$ROOT/build/cache/emscripten-root
 EMSCRIPTEN_OLDEST=3.1.50

@@ -62,7 +62,8 @@ Array as_bits(const Array& array) {
   return {unsigned_of(static_cast<std::int64_t>(size)), array.view, array.storage};
 }
 
-// A range of a device's storage that is copied to the CPU, which computes with operands in it.
+// A range of a device's storage that is copied to the CPU. The range contains operands of a launch
+// that the CPU computes.
 struct Brought {
   const Storage* from = nullptr;
   ByteExtent bytes;

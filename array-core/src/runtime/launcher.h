@@ -2,9 +2,9 @@
 // stored and where an operation is computed, and makes copies if a written array overlaps another
 // operand. It does not know ids or operations. Python's thread only.
 //
-// With a device, an array is there if the device computes its dtype (on_gpu). Arrays of float64 and
-// complex128 are in the CPU back end of the same module. If the device cannot run a launch, the CPU
-// computes it, with the operands copied there and back; `cpu_ops` counts this.
+// A device, if there is one, stores the arrays whose dtype it computes (on_gpu). Arrays of float64
+// and complex128 are in the CPU back end of the same module. If the device cannot run a launch, the
+// CPU computes it on copies of the operands, and results are copied back; `cpu_ops` counts this.
 #pragma once
 
 #include <array>

@@ -13,7 +13,7 @@ namespace arraycore {
 
 namespace {
 
-// The most elements in the loop of one reduction.
+// The loop of one reduction has at most this many elements.
 constexpr std::int64_t kLongestLoop = std::numeric_limits<std::int32_t>::max();
 
 // Returns the view with one more axis of length `extent`, along which its elements repeat.

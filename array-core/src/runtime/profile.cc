@@ -61,7 +61,7 @@ void Profile::note(std::uint32_t row, std::int64_t begin_ns, std::uint32_t posit
   const std::uint32_t end = device_->position();
   if (end != position) issued_.push_back({position, end, row, number});
   // The device's memory for times is almost full, so the times are collected now. An error of the
-  // device is ignored here, because end() meets it again.
+  // device is ignored here, because end() gets the same error.
   if (device_->trace_is_full(position_)) static_cast<void>(collect());
 }
 

@@ -35,8 +35,8 @@ class Profile {
   // Returns lines of fields separated by tabs, with times in nanoseconds:
   //   profile  <duration> <events left out> <kernels whose times were lost>
   //   row      <calls> <dispatches> <bytes up> <bytes down> <CPU time> <device time> <name>
-  //   span     <row> <begin> <duration>            of the CPU; 0 is begin()
-  //   kernel   <row> <begin> <duration> <issued>   of the device; 0 is its first one
+  //   span     <row> <begin> <duration>            of the CPU; time 0 is that of begin()
+  //   kernel   <row> <begin> <duration> <issued>   of the device; its first kernel begins at 0
   // Rows count from 0. `issued` is the index of the span that issued the kernel; -1: not kept.
   const std::string& text() const { return text_; }
 

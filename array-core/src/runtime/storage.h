@@ -1,4 +1,4 @@
-// The memory of arrays in a back end, and the counters that it updates. With fusion (fusion.h) a
+// The memory of arrays in a back end, and counters of memory and work. With fusion (fusion.h) a
 // storage may have no memory yet: then the operation that computes its content waits in a group,
 // and the memory is allocated when the content is needed. Python's thread only.
 #pragma once

@@ -13,7 +13,7 @@ namespace arraycore {
 
 struct Reshaped {
   Dims shape;  // the requested shape, with the unknown extent filled in
-  // nullopt: the caller must copy to contiguous(shape, item_size), in C order.
+  // If this is nullopt, the caller must copy to contiguous(shape, item_size), in C order.
   std::optional<View> view;
 };
 

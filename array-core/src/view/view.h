@@ -107,7 +107,7 @@ struct ByteExtent {
 };
 ByteExtent byte_extent(const View& view, std::size_t item_size);
 
-// Checks a view that came from outside: equal ranks of shape and strides, no negative extent, no
+// Checks a view whose numbers a user gave: equal ranks of shape and strides, no negative extent, no
 // overflow, and each element inside a storage of `storage_bytes`. Error: value, "bad_view". Every
 // function of this folder REQUIRES checked views and returns such views.
 Status check_view(const View& view, std::size_t item_size, std::int64_t storage_bytes);

@@ -1,5 +1,5 @@
-// Cases with layouts, aliases, tails and offsets for each size of element, and with reductions that
-// are divided in every way.
+// Cases with layouts, aliases, offsets and incomplete last vectors for each size of element, and
+// with reductions that are divided in every way.
 #include <cstring>
 
 #include "case_writer.h"
