@@ -1,7 +1,7 @@
 // Measures whether a request costs more with many studies or many join links than with few. Starts
 // a release server for each number of studies, on databases that are written directly through
 // storage, sends the same requests to all of them in turn, and reports the ratios of their times.
-// Taking turns makes a busy machine slow down all servers alike.
+// Because the servers take turns, a busy machine slows all of them down alike.
 //
 //   listing_bench --server build/release/bin/hyperflock-server --state build/bench-state --out
 //   build/reports/listing.json

@@ -343,8 +343,8 @@ class RunningServer final : public Server {
       console_files_.mount("/app/", (console / "app").string());
       console_files_.mount_file("/research", (console / "research.html").string());
     }
-    // All runtimes share `/runtime/`. Their folders of pieces are named by their content, so the
-    // names do not conflict. Each runtime also has an `index.json`. The installed one is mounted
+    // All runtimes share `/runtime/`. Each of their folders is named by its content, so the names
+    // do not conflict. Each runtime also has an `index.json`. The installed runtime is mounted
     // last, so that `/runtime/index.json` is its index.
     for (auto kept = runtimes_.rbegin(); kept != runtimes_.rend(); ++kept) {
       files_.mount("/runtime/", kept->folder);

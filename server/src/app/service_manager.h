@@ -3,8 +3,8 @@
 // thread.
 //
 //   NOTIFY_SOCKET   where to send: a path, or an abstract address that begins with @
-//   WATCHDOG_USEC   how long the server may give no sign until it is killed and started again
-//   WATCHDOG_PID    of which process; this one if it is not set
+//   WATCHDOG_USEC   the longest time without a sign from the server, which is then restarted
+//   WATCHDOG_PID    the process from which the signs must come; if it is not set, this process
 #pragma once
 
 #include <string>

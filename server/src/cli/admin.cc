@@ -435,7 +435,8 @@ AdminResult run_admin(const AdminCommand& command, const Asker& asker) {
   const auto json = protocol::parse_object(*text);
   if (!json && !command.json) return failed(json.error());
   AdminResult result;
-  // A new token is shown even if the file cannot be written, because it cannot be read again.
+  // A new token is shown even if the file cannot be written, because the server never sends it
+  // again.
   const Status kept = json ? keep_new(command, *json) : Status();
   if (!kept) result = failed(kept.error());
   if (command.json) {

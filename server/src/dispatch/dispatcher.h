@@ -43,7 +43,8 @@ struct WorkerView {
   std::optional<TrialKey> trial;
 };
 
-// Selects a page of sessions: at most `limit`, after the session `after`, of `projects` or of all.
+// Selects a page of sessions: at most `limit`, after the session `after`, of `projects` or of all
+// projects.
 struct WorkerQuery {
   std::optional<std::vector<std::string>> projects{};
   SessionId after{};

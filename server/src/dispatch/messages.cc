@@ -181,8 +181,8 @@ void State::on_message(SessionId id, Session& session, const protocol::TrialResu
 }
 
 void State::on_message(SessionId, Session& session, const protocol::Output& message) {
-  // Lines of an attempt that is not live are dropped: another message tells the device that it has
-  // ended.
+  // Lines of an attempt that is not live are dropped: another message tells the device that the
+  // attempt has ended.
   const Attempt* attempt = find_live(message.attempt, session.device);
   if (attempt == nullptr) return;
   effects.emplace_back(

@@ -372,7 +372,7 @@ struct State {
   void apply_rules(Study& study);
   // Revokes all attempts of the study. Its trials are issued again when it may run (R67).
   void stop_attempts(const Study& study);
-  // Adds `change` to the running attempts of the study's owner and of its project.
+  // Adds `change` to the numbers of running attempts of the study's owner and of its project.
   void count_running(const Study& study, std::int64_t change);
   // Returns whether a ceiling lets no more devices compute the study now (R68).
   bool is_at_ceiling(const std::string& owner, const std::string& project) const;
@@ -450,7 +450,7 @@ struct State {
   static std::vector<protocol::Point> take_newest_points(Study& study, AttemptId attempt);
   void answer(Study& study, const protocol::OwnerAnswer& given);
   void on_outcome(PendingSuggestion& what, const storage::Outcome& outcome);
-  // Removes the question, and sends the code to the devices that wait for its answer.
+  // Removes the question, and sends an error with this code to the devices that wait for an answer.
   void refuse_question(Study& study, std::int64_t id, std::string_view code,
                        std::string_view message = {});
   Question take_question(Study& study, std::int64_t id);
@@ -503,8 +503,8 @@ struct State {
   // afterwards. REQUIRES: the trial is in memory.
   Attempt& add_attempt(AttemptId id, Study& study, TrialKey key, const std::string& device,
                        const std::string& device_class);
-  // Adds the attempt to those of its class, or removes it again (R63). Its time of lease must be
-  // the same in both calls.
+  // Counts the attempt among those that run on its class of devices (`sign` 1), or no longer (-1)
+  // (R63). The attempt's time of lease must be the same in both calls.
   void count_work(Study& study, const Attempt& attempt, int sign);
   // Removes the attempt from memory. Call requeue() for its trial, which may have no attempt left.
   void drop_attempt(AttemptId id);
@@ -602,7 +602,7 @@ protocol::Failure operator_stopped();
 Error unavailable();    // storage cannot write
 Error unknown_study();  // no study has this number
 
-// Returns a sentence for people that explains the code.
+// Returns a sentence that explains the code to people.
 std::string_view revoke_text(protocol::RevokeCode code);
 
 }  // namespace hyperflock::dispatch

@@ -1,5 +1,5 @@
-// Removes the rows of deleted studies in pieces. Each piece is a commit. Between two pieces the
-// writer is free for others. Used on the hub's strand only.
+// Removes the rows of deleted studies in several commits (pieces), each of limited length. Between
+// two pieces the writer is free for other commits. Used on the hub's strand only.
 #pragma once
 
 #include <chrono>

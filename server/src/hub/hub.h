@@ -139,7 +139,7 @@ class Hub {
   virtual bool is_owned(StudyId study) const = 0;
 
   // Returns how long a study will still take (R63) if this many of its trials have no outcome. If
-  // the study does not run, nothing is known.
+  // the study does not run, the estimate is empty.
   virtual dispatch::Estimate estimate(StudyId study, std::int64_t open_trials) const = 0;
 
   // ---- connections of researchers

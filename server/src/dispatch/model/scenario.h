@@ -161,7 +161,7 @@ class Scenario {
   Said limit(storage::CeilingScope scope, const std::string& name, const storage::Ceiling& ceiling);
   Said judge(std::int64_t study, bool approved);
   // Deletes the study in storage. The dispatcher gets no message, as in a real server. If shadow()
-  // was called, its storage also removes a few rows of deleted studies.
+  // was called, the storage that it got also removes a few rows of deleted studies.
   Said remove(std::int64_t study);
   Said ready(const std::string& worker);
   Said beat(const std::string& worker, std::int64_t attempt, std::int64_t progress,
@@ -196,7 +196,7 @@ class Scenario {
   Said revoke_device(const std::string& worker);
   Said erase_device(const std::string& worker, DeviceErasing::Step step);
   Said drain();
-  // Says whether the server's disk has room for rows that grow.
+  // Says whether the server's disk has room for more rows.
   Said room(bool has_room);
   // Moves the time forward in steps of at most one heartbeat period, with a tick at each deadline.
   Said after(Millis ms);

@@ -98,7 +98,7 @@ class Pair {
 };
 
 // Applies random events that the seed determines. Returns the first difference and the events
-// before it, or nothing. If a store is given, its rows are compared too at the end.
+// before it, or nothing. If a store is given, its rows are compared with the model at the end.
 std::optional<std::string> random_walk(std::uint64_t seed, int events, storage::Storage* store);
 
 struct Explored {

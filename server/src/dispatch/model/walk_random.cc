@@ -408,7 +408,7 @@ class Walk {
     }
   }
 
-  // Compares the store's rows, which researchers read.
+  // Compares the store's rows, which researchers read, with the reference model.
   std::optional<std::string> compare_rows() const {
     if (store_ == nullptr) return std::nullopt;
     for (const auto& [id, expected] : pair_.model().studies()) {

@@ -36,8 +36,8 @@ class CurveRoom {
   std::size_t points_ = 0;
 };
 
-// Returns how many trials of the study have no outcome yet; nothing if that is not known, because
-// its owner has not said how many it wants.
+// Returns how many trials of the study have no outcome yet; nullopt if that is not known, because
+// the study's owner has not said how many trials it wants.
 std::optional<std::int64_t> open_trials(const storage::StudyRow& row);
 
 // The decision of an administrator because of which no trial of a study is leased (R67, R68).

@@ -51,10 +51,10 @@ Result<Response> to_first_page(const SiteContext&, const Request&) {
   return response;
 }
 
-// GET /readyz: whether the server takes work, and otherwise why not.
+// Handles GET /readyz: says whether the server takes work, and if not, why.
 Result<Response> readiness(const SiteContext& context, const Request& request);
 
-// GET /healthz.
+// Handles GET /healthz.
 Result<Response> alive(const SiteContext& context, const Request& request);
 
 }  // namespace hyperflock::http
