@@ -18,7 +18,8 @@ std::int64_t submit(const ServerProcess& server);
 std::int64_t submit_asked(const ServerProcess& server);
 std::vector<Device> join(const ServerProcess& server, int count);
 std::vector<Device> join(std::uint16_t compute_port, const std::string& enrolment_code, int count);
-// metrics() reads /metrics. metric() returns a metric without labels from that text.
+// metrics() returns the text of /metrics. metric() finds in such a text the value of a metric
+// without labels.
 std::string metrics(const ServerProcess& server);
 double metric(const std::string& text, const std::string& name);
 

@@ -1,5 +1,5 @@
-// Makes, stores and compares the secrets of people and devices. Uses the system's random source;
-// any thread.
+// Makes, hashes and compares the secrets of people and devices. Uses the system's random source.
+// Any thread.
 #pragma once
 
 #include <string>

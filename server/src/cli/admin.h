@@ -30,7 +30,7 @@ struct AdminCommand {
   std::string state_dir;  // for `token recover`, which uses no server
   bool json = false;      // prints the server's JSON
 
-  // The arguments of the verbs. Each verb uses some of them.
+  // The arguments of the verbs, such as `create` in `token create`. Each verb uses some of them.
   std::string name;
   std::int64_t id = 0;
   std::string project;

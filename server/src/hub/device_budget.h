@@ -34,8 +34,8 @@ class DeviceBudget {
     bool passes = true;  // false: the message was answered, and is handled no further
     std::optional<protocol::ServerMessage> answer{};
   };
-  // Takes out of a message of the device what is beyond its budget (R66): points, series, and the
-  // wish for a trial.
+  // Takes out of a message what is beyond the device's budget (R66): points, series, and the
+  // request for a trial.
   Kept keep(const std::string& device, protocol::ClientMessage& message, Instant now);
   // Counts an attempt when it begins. Gives it back when it ends with a result that counts, or when
   // its failure fails the trial.

@@ -346,7 +346,7 @@ void State::flush_owner(StudyId id) {
   }
   const std::int64_t demand = asked.demand();
   // The demand may have become smaller, because the owner asked for trials or because devices left.
-  // Such a change alone is not sent to the owner.
+  // If nothing else has changed, no batch is sent to the owner.
   asked.told = std::min(asked.told, demand);
   if (asked.sent != asked.taken || (asked.items.empty() && demand == asked.told)) return;
   send_batch(*study, demand);

@@ -1,4 +1,4 @@
-// Makes random events over a real store; see walk.h.
+// Applies random events to the dispatcher and to the reference model; see walk.h.
 #include <algorithm>
 #include <deque>
 

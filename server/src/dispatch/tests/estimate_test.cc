@@ -1,4 +1,5 @@
-// Tests how long a study will still take (R63): the formula, and what the dispatcher learns for it.
+// Tests the estimate of how long a study will still take (R63): the formula, and the numbers that
+// the dispatcher collects for it.
 #include "dispatch/estimate.h"
 
 #include <gtest/gtest.h>

@@ -12,7 +12,7 @@
 namespace hyperflock::http {
 namespace {
 
-// Both formats are zip archives, which begin with these bytes.
+// Checkpoints of both formats (tree and npz) are zip archives, which begin with these bytes.
 constexpr std::string_view kArchive("PK\x03\x04", 4);
 
 Error checkpoint_too_large(const SiteContext& context) {

@@ -21,7 +21,8 @@ using protocol::append_string;
 using protocol::name_of;
 using protocol::ObjectWriter;
 
-// A study of given points has as many values of each name as trials, so its row has only the names.
+// If a study's points are given one by one, each name has as many values as the study has trials.
+// So the row of such a study has only the names.
 void append_space(std::string& out, const protocol::StudySpec& spec) {
   if (spec.kind != protocol::StudyKind::points) return protocol::append_space(out, spec.space);
   append_list(out, spec.space, [&out](const protocol::Dimension& dimension) {
@@ -48,7 +49,7 @@ void append_device(std::string& out, const storage::AttemptRow& attempt) {
       .text("class", attempt.device_class)
       .text("engine", attempt.engine)
       .text("backend", attempt.backend);
-  // The adapter is shown only if the attempt used it.
+  // The graphics adapter is shown only if the attempt used it.
   if (attempt.backend == "webgpu" && !attempt.adapter.empty())
     device.text("adapter", attempt.adapter);
   device.end();
