@@ -158,8 +158,8 @@ TEST(TapedBackend, PassesOnEveryCallOfABackEnd) {
   int found = 0;
   for (std::sregex_iterator each(seam.begin(), seam.end(), call), end; each != end; ++each) {
     const std::string name = (*each)[1];
-    // TapedBackend need not pass on the functions for blocks: captures call the back end's own
-    // ones.
+    // TapedBackend need not pass on the functions for blocks: captures call those of the wrapped
+    // back end.
     if (name == "Backend" || name.find("block") != std::string::npos) continue;
     ++found;
     EXPECT_NE(taped.find(" " + name + "("), std::string::npos) << name;

@@ -1,5 +1,5 @@
 // Tests captured steps that use a library's arrays. Playing a capture computes what the step would
-// compute, a refusal says what differs, and no memory is left behind.
+// compute, an error says how two recordings differ, and all memory is freed at the end.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Result<T> holds a value or an Error. array-core throws no exceptions, because browsers' builds
-// have none.
+// Result<T> holds a value or an Error. array-core throws no exceptions, because its builds for
+// browsers have none.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// Bounds of the errors of a GPU's results against the reference's, in units in the last place.
+// Bounds of the errors of a GPU's results, compared with the reference interpreter, in units in the
+// last place.
 // Tests check every operation against these bounds. Some functions pass through zero (lgamma,
 // digamma, the parts of complex functions). There, results smaller than `floor` may have the error
 // that `floor` itself would have. Subnormal results may be zero anywhere.

@@ -16,8 +16,8 @@ namespace arraycore::codegen {
 Result<std::string> function_text(const ir::Kernel& kernel, const std::string& name);
 
 // Returns the helper functions that the texts use. They read infinity and NaN from the variable
-// `u`, which the code of begin_helpers() sets; it must run before the first call. `infinity` and
-// `nan` are run-time expressions of the bits of these values.
+// `u`, which the code of begin_helpers() sets; this code must run before a helper is called.
+// `infinity` and `nan` are run-time expressions of the bits of these values.
 std::string helper_text(const std::string& texts);
 std::string begin_helpers(const std::string& infinity, const std::string& nan);
 

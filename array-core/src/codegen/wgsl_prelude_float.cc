@@ -1,6 +1,6 @@
 // Float helpers: tests of bits, exact rounding to half, elementary functions. WGSL's own functions
 // have errors of thousands of units in the last place, or lose NaN and infinity. So the helpers
-// compute in single precision, after FreeBSD's msun and Cephes. accuracy.cc has their bounds.
+// compute in single precision, after FreeBSD's msun and Cephes. accuracy.cc bounds their errors.
 #include "codegen/wgsl_prelude.h"
 
 namespace arraycore::codegen {

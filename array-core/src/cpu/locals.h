@@ -1,5 +1,5 @@
-// Finds the locals of a kernel that must be 0 when an element begins, because its body may read
-// them before it has assigned them. Internal to cpu/. Pure; any thread.
+// Finds the locals of a kernel that must be 0 when an element begins, because the kernel's body may
+// read them before it has assigned them. Internal to cpu/. Pure; any thread.
 #pragma once
 
 #include <vector>

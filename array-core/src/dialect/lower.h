@@ -106,9 +106,9 @@ class Lowering {
     std::optional<DType> result;
     Id result_local = ir::kNone;
     Id done =
-        // In an inlined function: the Local that a `return` inside of loops sets to end them.
+        // In an inlined function, a `return` inside of loops sets this Local, which ends the loops.
         ir::kNone;
-    // In an inlined function: the code is inside of do {} while (false), which `return` leaves.
+    // True if an inlined function's code is inside of do {} while (false), which `return` leaves.
     bool wrapped = false;
     bool done_set = false;   // a `return` in the loop that is being lowered has set `done`
     bool operation = false;  // this is the element's own code, in which `continue` means `return`

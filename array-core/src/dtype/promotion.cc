@@ -105,8 +105,8 @@ class Classes {
   }
 
   // Compares classes in pairs, as NumPy does, until the class of the highest rank is the first one.
-  // Removes a class if its pair with a class of higher rank gives the latter. Returns the answer()
-  // for the last pair, which is the first two classes.
+  // Removes a class if its pair with a class of higher rank gives the latter. The first two classes
+  // are compared last; returns their answer().
   ClassId reduce(std::size_t length) {
     ClassId result = kNone;
     for (std::size_t low = 0; low < length / 2; ++low) {

@@ -166,7 +166,8 @@ struct Random {
   }
 };
 
-// A producer that computes one element for each element of the consumer's loop, and its memory.
+// A producer, which computes one element for each element of the consumer's loop, and the
+// producer's memory.
 struct Producer {
   ir::Kernel kernel;
   std::vector<std::vector<std::byte>> bytes;

@@ -74,7 +74,7 @@ struct Lines {
   }
 };
 
-// Returns b's element at term `k`, through the prologue if there is one.
+// Returns b's element at term `k`, after the prologue if there is one.
 std::string element(const std::string& value, const std::string& column, const StageText& stages) {
   return stages.prologue ? "prologue_at(" + value + ", at.batch, k, " + column + ")" : value;
 }

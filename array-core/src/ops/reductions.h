@@ -108,10 +108,11 @@ ir::Kernel make_reduction_kernel(const ReductionSpec& spec);
 // REQUIRES: the ufunc is by_tree.
 ir::Kernel make_scan_kernel(const ReductionSpec& spec);
 
-// Makes a fold that goes one by one, for ufuncs whose order matters: an elementwise kernel over the
-// rows. Its parameters are x (raw, one row after the other in C order), where (raw, in the same
-// order), initial or with `carried` the rows' totals so far (of the dtype `loop`), length (of a
-// row, int32), y. With `running`, y is raw and gets every intermediate total.
+// Makes a fold that takes one element after the other, for ufuncs whose order matters: an
+// elementwise kernel over the rows. Its parameters are x (raw, one row after the other in C order),
+// where (raw, in the same order), initial or, with `carried`, each row's total so far (both of the
+// dtype `loop`), length (of a row, int32), y. With `running`, y is raw and gets every intermediate
+// total.
 ir::Kernel make_ordered_kernel(const ReductionSpec& spec, bool running);
 
 }  // namespace arraycore::ops

@@ -34,8 +34,8 @@ class Batching {
   Status flush();
   // Drops waiting launches without running them, because their arrays are gone.
   void forget();
-  // before_read() launches everything that waits if a waiting launch writes the array;
-  // before_write() also if one reads it. Call them before the array is read or written.
+  // before_read() launches everything that waits if a waiting launch writes the array.
+  // before_write() does so also if a waiting launch reads the array. Call them before the access.
   Status before_read(const Array& array);
   Status before_write(const Array& array);
   // Calls before_read() or before_write() for all arrays of a launch. Call it before the launch.

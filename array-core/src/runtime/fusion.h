@@ -28,9 +28,10 @@ namespace arraycore {
 
 class Fusion {
  public:
-  // Limits: the operations in a group, the groups, and, where possible, the arrays that a group's
-  // kernel binds (WebGPU guarantees 8 storage buffers). A waiting group may have kSpareArrays more
-  // arrays, because some of its arrays are temporaries that are released with the next call.
+  // There are limits for the operations in a group, for the groups and, where possible, for the
+  // arrays that a group's kernel binds (WebGPU guarantees 8 storage buffers). A waiting group may
+  // have kSpareArrays more arrays, because some of them are temporaries that are released with the
+  // next call.
   static constexpr std::size_t kMaxNodes = 48;
   static constexpr std::size_t kMaxGroups = 64;
   static constexpr std::size_t kMaxArrays = 8;

@@ -40,7 +40,7 @@ enum class StepOp : std::int64_t {
   astype = 17,       // source, dtype; to a new storage in C order
 };
 
-// Reads words. After the last word it returns 0 and remembers that this happened.
+// Reads words. After the last word, next() returns 0, and broken() becomes true.
 class Words {
  public:
   explicit Words(std::span<const std::int64_t> words) : words_(words) {}

@@ -1,5 +1,5 @@
 // Tests the library's state with a back end that fails when a test says so: the budget, the
-// counters, and that a failure leaves nothing behind.
+// counters, and that a failed call leaves no array or memory behind.
 #include "abi/calls/context.h"
 
 #include <gtest/gtest.h>

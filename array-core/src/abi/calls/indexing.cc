@@ -137,7 +137,7 @@ Status key_update(Context& context, const Array& target, ops::UFuncId number, bo
   const ops::UFunc& ufunc = ops::table()[static_cast<std::size_t>(number)];
   // A ufunc of two operands needs a value. A ufunc of one operand takes none.
   if ((ufunc.operands == 2) != value.has_value() || ufunc.results != 1) return bad_call();
-  // As in NumPy, the result may have any dtype: it is cast to the target's by "unsafe" casting.
+  // As in NumPy, the result may have any dtype; "unsafe" casting converts it to the target's dtype.
   const ops::Operand first{target.dtype, false, std::nullopt};
   const std::array operands{first, cast || !value ? first : typed(*value)};
   TRY(const auto& loop,

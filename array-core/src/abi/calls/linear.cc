@@ -74,8 +74,9 @@ Result<Array> taken(Launcher& launcher, const Array& array, const View& matrix, 
   return operand;
 }
 
-// Checks `out` by NumPy's rules: its last `core` extents must be those of the product, and the
-// product must broadcast to its shape. For ProductForm::dot, dtype and shape must be the product's.
+// Checks `out` by NumPy's rules: the last `core` extents of `out` must be those of the product, and
+// the product must broadcast to the shape of `out`. For ProductForm::dot, dtype and shape of `out`
+// must be the product's.
 Status check_out(ProductForm form, const Array& out, const Dims& shape, int core, DType dtype) {
   TRY_DONE(Launcher::writable(out));
   if (form == ProductForm::dot) {

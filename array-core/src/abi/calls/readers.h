@@ -16,7 +16,7 @@
 
 namespace arraycore::calls {
 
-// ---- arrays. Errors: value, "array_freed"; of masks also type, "where_dtype".
+// ---- arrays. Error: value, "array_freed". For masks also: type, "where_dtype".
 
 // Returns the array of an id, or nullptr for id 0.
 inline Result<const Array*> array_or_none(const Context& context, ArrayId id) {

@@ -1,6 +1,6 @@
 // Products of matrices and convolutions on a device that runs WGSL. This class chooses a kernel
 // variant, checks it once, and launches it. A variant that computes a wrong product is not used
-// again; the plain variant replaces it. Python's thread only.
+// again; that of gemm::conservative() replaces it. Python's thread only.
 #pragma once
 
 #include <cstdint>

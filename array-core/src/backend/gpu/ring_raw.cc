@@ -67,7 +67,7 @@ Status RingBackend::launch_raw(const RawLaunch& launch) {
   return sent;
 }
 
-// Products of matrices use the library's own shaders, which are launched as a user's are.
+// Products of matrices use the library's own shaders, which are launched like users' shaders.
 Status RingBackend::launch_gemm(const GemmLaunch& launch) {
   const ring::ControlBlock& control = memory_->control;
   gemm::Device device;
@@ -80,7 +80,8 @@ Status RingBackend::launch_gemm(const GemmLaunch& launch) {
   const gemm::Problem& problem = launch.problem;
   const double flop = 2.0 * static_cast<double>(problem.m) * static_cast<double>(problem.n) *
                       static_cast<double>(problem.k) * static_cast<double>(problem.batches());
-  // Nothing is measured while a block is recorded, so that the block contains only this launch.
+  // While a block is recorded, the device's speed is not measured, so that the block contains only
+  // this launch.
   TRY(const auto& most, recording_ ? Result<double>(pace_.most_flop())
                                    : pace_.most_flop(flop, *this, gemm_, device, *host_));
   device.most_flop = most;

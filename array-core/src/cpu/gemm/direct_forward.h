@@ -1,7 +1,8 @@
 // Convolutions and gradients of their data without unfolding, for windows that move by one element.
-// A block of rows and two vectors of columns stays in registers while the loops run over channels
-// and window, and the data are read in place. Packed panels would need a copy, which for few rows
-// is as much work as the product. Internal to cpu/; parts are divided among the thread pool.
+// The sums of a block of rows and two vectors of columns stay in registers while the loops run over
+// channels and window, and the data are read in place. Packed panels would need a copy, which for
+// few rows is as much work as the product. Internal to cpu/; parts are divided among the thread
+// pool's threads.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// The innermost loops of cpu/gemm/gemm.h: a block of rows and two vectors of columns stays in
-// registers while it runs down packed panels. Any thread.
+// The innermost loops of cpu/gemm/gemm.h: the sums of a block of rows and two vectors of columns
+// stay in registers while a loop runs along packed panels. Any thread.
 #pragma once
 
 #include <cstdint>

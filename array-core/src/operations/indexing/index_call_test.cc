@@ -1,6 +1,6 @@
 // Tests reads, writes and updates by arrays of indices and masks, with a device and without:
-// values, what is copied, and that reads only gather. index_key_test tests what keys mean; Python
-// tests compare with NumPy.
+// values, what is copied, and that reads need no scatter. index_key_test tests what keys mean;
+// Python tests compare with NumPy.
 #include "operations/indexing/index_call.h"
 
 #include <gtest/gtest.h>

@@ -18,7 +18,7 @@ using ir::Value;
 Value zero(Builder& k) { return k.integer(DType::int32, 0); }
 
 // Returns an index as a number in [0, extent). Nearly every index is in this range already, or
-// counts from the end. Only other indices need a division. The test uses the whole index, because
+// counts from the end. Only other indices need a division. The whole index is tested, because
 // the low 32 bits of a 64-bit index may look valid although the index is not.
 Value wrapped(Builder& k, Value index, Value extent, const std::string& name) {
   if (size_of(index.type) < 4) index = k.convert(DType::int32, index);

@@ -9,8 +9,8 @@ namespace arraycore {
 
 namespace {
 
-// Returns the key with full slices in place of arrays. basic_index makes a view with it, from which
-// the arrays then pick.
+// Returns the key with full slices in place of arrays. basic_index makes a view from this key, and
+// the arrays then pick elements of the view.
 std::vector<Index> basic_part(std::span<const KeyItem> key) {
   std::vector<Index> items;
   for (const KeyItem& item : key) {

@@ -21,8 +21,8 @@ bool is_mask_of_all(const Picking& picking, std::span<const KeyItem> key) {
          picking.picked == picking.view.ndim();
 }
 
-// Checks that the value can be assigned to a mask over all axes with `trues` true elements. It must
-// have one element for each true element of the mask, or one for all.
+// Checks that the value can be assigned through a mask over all axes with `trues` true elements.
+// The value must have one element for each true element of the mask, or one for all.
 Status check_mask_values(const Picking& picking, std::span<const KeyItem> key, std::int64_t trues,
                          const IndexedValue& value) {
   if (value.array == nullptr || !is_mask_of_all(picking, key)) return Done{};
