@@ -313,6 +313,33 @@ TEST_F(Stops, CeilingsLimitWhatIsSubmitted) {
             "422 bad_field");
 }
 
+TEST_F(Stops, AStudyWithoutATimeLimitGetsTheCeiling) {
+  const auto limit_of = [this](const HttpAnswer& made) {
+    const auto spec = nlohmann::json::parse(
+        server_.rest("GET", "/api/studies/" + json_at(made.body, "study") + "/spec").body);
+    return spec.at("limits").at("time_limit_ms").get<std::int64_t>();
+  };
+  EXPECT_EQ(limit_of(submit("free", "{}")), 3'600'000);
+  server_.admin("POST", "/api/ceilings", R"({"scope":"server","time_limit_ms":5000})");
+  const auto made = submit("k", R"({"max_failures":2})");
+  EXPECT_EQ(made.status, 201) << made.body;
+  EXPECT_EQ(limit_of(made), 5'000);
+  // The default as a number is above the ceiling like any other number.
+  EXPECT_EQ(status_and_code(submit("named", R"({"time_limit_ms":3600000})")),
+            "403 ceiling_exceeded");
+  // Sent again under another ceiling, it is still the same study.
+  for (const char* ceiling : {"9000", "2000", "7200000", "null"}) {
+    server_.admin("POST", "/api/ceilings",
+                  R"({"scope":"server","time_limit_ms":)" + std::string(ceiling) + "}");
+    const auto again = submit("k", R"({"max_failures":2})");
+    EXPECT_EQ(again.status, 200) << ceiling << again.body;
+    EXPECT_EQ(json_at(again.body, "study"), json_at(made.body, "study"));
+    const std::string key = std::string("new under ") + ceiling;
+    EXPECT_LE(limit_of(submit(key, "{}")), 3'600'000) << ceiling;
+  }
+  EXPECT_EQ(status_and_code(submit("k", R"({"time_limit_ms":4000})")), "409 study_exists");
+}
+
 // ---- blobs
 
 class Possession : public Stops {

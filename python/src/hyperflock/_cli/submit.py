@@ -107,8 +107,15 @@ def submit(
         ),
     ] = None,
     time_limit_s: Annotated[
-        float, typer.Option("--time-limit", min=0, help="Seconds a trial may take; 0: any.")
-    ] = 3600,
+        float | None,
+        typer.Option(
+            "--time-limit",
+            min=0,
+            help="Seconds a trial may take; else 3600, or fewer if the server allows no more; "
+            "0: as many as the server allows.",
+            show_default=False,
+        ),
+    ] = None,
     max_failures: Annotated[
         int,
         typer.Option(

@@ -91,7 +91,7 @@ class AsyncSearches(ABC):
         runtime: str = DEFAULT_RUNTIME,
         backend: Backend | None = None,
         requires: Requires | None = None,
-        time_limit_s: float = 3600,
+        time_limit_s: float | None = None,
         max_failures: int | None = DEFAULT_MAX_FAILURES,
         priority: int = 0,
         webhook: str | None = None,
@@ -139,7 +139,9 @@ class AsyncSearches(ABC):
             What a device must have to get trials; see `Requires`. `Study.placement` returns how
             many of the connected devices have it.
         time_limit_s
-            The time limit of one trial; 0 means the longest that the server allows.
+            The time limit of one trial. None means 3,600 s, or the longest that the server allows
+            if that is shorter; 0 means the longest that the server allows, however long. A number
+            above that is refused (``ceiling_exceeded``).
         max_failures
             After this many failed trials that are alike, and before any has succeeded, the study
             pauses itself (`Study.stopped_by`). None means never.

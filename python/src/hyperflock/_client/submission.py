@@ -49,6 +49,10 @@ from hyperflock._transport.messages import (
 # The number of failed trials that are alike after which a study pauses itself.
 DEFAULT_MAX_FAILURES = Limits().max_failures
 
+# The longest time of a trial, in seconds, in a study that names none. The server's limit may be
+# lower.
+DEFAULT_TIME_LIMIT_S = Limits().time_limit_ms / 1000
+
 # The highest priority of a study; the lowest one is its negative.
 MAX_PRIORITY = 100
 
@@ -67,7 +71,7 @@ class GridOptions(TypedDict, total=False):
     runtime: str
     backend: Backend | None
     requires: Requires | None
-    time_limit_s: float
+    time_limit_s: float | None
     max_failures: int | None
     priority: int
     webhook: str | None
@@ -96,7 +100,8 @@ class Submission:
     direction: Direction = "minimize"
     seed: int = 0
     runtime: str = DEFAULT_RUNTIME
-    time_limit_s: float = 3600
+    # None means DEFAULT_TIME_LIMIT_S, or the server's limit if that is lower.
+    time_limit_s: float | None = None
     max_failures: int | None = DEFAULT_MAX_FAILURES
     priority: int = 0
     webhook: str | None = None
@@ -127,7 +132,7 @@ class Submission:
                 field="trials",
             )
         try:
-            fits = 0 <= self.time_limit_s < 2**43
+            fits = self.time_limit_s is None or 0 <= self.time_limit_s < 2**43
         except TypeError:
             fits = False
         if not fits:
@@ -169,6 +174,9 @@ class Submission:
         for name in ("name", "submit_key", "provenance"):
             del told[name]
         del told["limits"]["max_failures"]
+        # A study that names no time limit has the same content everywhere, whatever the server
+        # allows.
+        told["limits"].setdefault("time_limit_ms", Limits().time_limit_ms)
         del told["versions"]  # the bundle has them too
         told.pop("priority", None)
         told.pop("webhook", None)
@@ -198,7 +206,7 @@ class Submission:
             requires=requirements_of(self.requires),
             versions=Versions(**RUNTIME_VERSIONS),
             limits=Limits(
-                time_limit_ms=round(self.time_limit_s * 1000),
+                time_limit_ms=round(self._time_limit_s * 1000),
                 max_failures=self.max_failures or 0,
             ),
             priority=self.priority or UNSET,
@@ -208,7 +216,11 @@ class Submission:
                 **({"asked_as": self.asked_as} if self.asked_as else {}),
             },
         )
-        return encode_spec(spec)
+        return encode_spec(spec, names_time_limit=self.time_limit_s is not None)
+
+    @property
+    def _time_limit_s(self) -> float:
+        return DEFAULT_TIME_LIMIT_S if self.time_limit_s is None else self.time_limit_s
 
     async def dry_run(self, where: Where, http: Http | None = None) -> DryRun:
         """Run the first trial on this machine; see `hyperflock._execution.dry_run.dry_run`.
@@ -222,7 +234,7 @@ class Submission:
             seed=trial_seed(self.seed, 0),
             runtime=self.runtime,
             backend=backend_of(self.backend, self.bundle) or None,
-            time_limit_s=self.time_limit_s,
+            time_limit_s=self._time_limit_s,
             where=where,
             http=http,
         )

@@ -127,14 +127,20 @@ def _bad(field: str, what: str) -> ProtocolError:
     return ProtocolError(f"{field} {what}", code="bad_field", field=field)
 
 
-def encode_spec(spec: StudySpec) -> bytes:
+def encode_spec(spec: StudySpec, *, names_time_limit: bool = True) -> bytes:
     """Return the request's body; scalars keep their types, so ``1.0`` stays a float.
+
+    Without ``names_time_limit`` the body leaves the limit of a trial's time to the server, which
+    then takes its own limit if that is below the default.
 
     Raises
     ------
     ProtocolError, InvalidSpaceError
         The server would refuse the spec; see `parse_spec`.
     """
-    text = json.dumps(msgspec.to_builtins(spec), allow_nan=False, separators=(",", ":"))
+    body = msgspec.to_builtins(spec)
+    if not names_time_limit:
+        del body["limits"]["time_limit_ms"]
+    text = json.dumps(body, allow_nan=False, separators=(",", ":"))
     parse_spec(text)
     return text.encode()

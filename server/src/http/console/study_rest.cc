@@ -11,6 +11,7 @@
 #include "http/console/console_rest.h"
 #include "http/console/rows.h"
 #include "http/console/study_access.h"
+#include "http/core/body.h"
 #include "names/names.h"
 #include "protocol/codec.h"
 #include "protocol/json/json_writer.h"
@@ -138,6 +139,18 @@ Status check_rules(const SiteContext& context, const std::string& owner, const s
   return {};
 }
 
+// Returns whether a spec names the limit of a trial's time. If it does not, the parser has filled
+// in the default.
+bool names_time_limit(std::string_view body) {
+  struct Named {
+    bool time_limit = false;
+  };
+  const auto named = parse_body<Named>(body, [](const protocol::Value& in, Named& out) {
+    out.time_limit = in.find("limits").find("time_limit_ms").present();
+  });
+  return named && named->time_limit;
+}
+
 Status submit(const SiteContext& context, const Request& request, const Reply& reply) {
   TRY(auto spec, protocol::parse_study_spec(request.body));
   TRY(spec.name, names::plain_name(spec.name, "name"));
@@ -149,9 +162,16 @@ Status submit(const SiteContext& context, const Request& request, const Reply& r
   // Holds the blobs until the study names them, even if another study is deleted meanwhile.
   const std::shared_ptr<blobs::CollectedBlobs::Hold> hold = context.blobs.hold(hashes_of(spec));
   TRY(check_blobs(context, spec, {request.principal.name}));
+  const bool has_own_limit = names_time_limit(request.body);
+  if (!has_own_limit) {
+    const std::int64_t most =
+        context.identities.ceiling_of(request.principal.name, project).time_limit_ms;
+    if (most > 0) spec.time_limit_ms = std::min(spec.time_limit_ms, most);
+  }
   TRY(check_rules(context, request.principal.name, project, spec));
   const bool awaits = needs_approval(context, request, request.principal.name, project);
-  auto done = [&context, hold, sent = spec, project, lane = hub::quick_after(request.lane),
+  auto done = [&context, hold, sent = spec, has_own_limit, project,
+               lane = hub::quick_after(request.lane),
                reply](Result<hub::Submitted> submitted) mutable {
     if (!submitted) return reply(error_response(submitted.error()));
     if (submitted->how == hub::Submitted::How::created) {
@@ -159,7 +179,9 @@ Status submit(const SiteContext& context, const Request& request, const Reply& r
       reply_with_row(context, lane, submitted->study, 201, reply);
     } else {
       reply_with_row(context, lane, submitted->study, 200, reply,
-                     [sent, project](const storage::StudyRow& row) {
+                     [sent, has_own_limit, project](const storage::StudyRow& row) mutable {
+                       // The ceiling may have been another one when the study was submitted.
+                       if (!has_own_limit) sent.time_limit_ms = row.spec.time_limit_ms;
                        return row.project == project && same_content(sent, row.spec)
                                   ? Status()
                                   : other_content(row.id);

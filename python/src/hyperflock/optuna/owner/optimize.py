@@ -61,7 +61,7 @@ def optimize(
     runtime: str = DEFAULT_RUNTIME,
     backend: Backend | None = None,
     requires: Requires | None = None,
-    time_limit_s: float = 3600,
+    time_limit_s: float | None = None,
     max_failures: int | None = DEFAULT_MAX_FAILURES,
     priority: int = 0,
     webhook: str | None = None,
