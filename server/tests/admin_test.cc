@@ -140,7 +140,9 @@ TEST_F(AdminAgainstAServer, APersonsWay) {
   EXPECT_EQ(run({"token", "revoke", second.at("id").dump()}).status, 0);
   EXPECT_EQ(server_.rest_as(second.at("token"), "GET", "/api/me").status, 401);
 
-  EXPECT_EQ(json({"researcher", "suspend", "grace"}).at("state"), "suspended");
+  const auto suspended = json({"researcher", "suspend", "grace", "--reason", "too hot"});
+  EXPECT_EQ(suspended.at("state"), "suspended");
+  EXPECT_EQ(suspended.at("reason"), "too hot");
   EXPECT_EQ(json({"researcher", "approve", "grace"}).at("state"), "active");
   EXPECT_EQ(json({"researcher", "quota", "grace", "--trials", "4"}).at("quota").at("bytes"), 9);
   EXPECT_EQ(

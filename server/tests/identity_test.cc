@@ -281,6 +281,22 @@ TEST_F(Identity, PeopleAreChangedByTheAdministratorAlone) {
   EXPECT_EQ(list.at("researchers")[2].at("quota").at("trials"), 5);
 }
 
+TEST_F(Identity, TheListOfPeopleSaysWhatEachUses) {
+  const std::string grace =
+      json_at(person(R"({"name":"grace","quota":{"bytes":1000000000}})"), "token");
+  EXPECT_EQ(submit_as(grace, "k").status, 201);
+  const auto list = nlohmann::json::parse(server_.admin("GET", "/api/researchers").body);
+  EXPECT_GT(list.at("room").get<std::int64_t>(), 0);
+  const auto& row = list.at("researchers")[2];
+  const auto hers = nlohmann::json::parse(server_.rest_as(grace, "GET", "/api/me").body);
+  EXPECT_EQ(row.at("used"), hers.at("used"));
+  EXPECT_EQ(row.at("stored"), hers.at("stored"));
+  EXPECT_EQ(row.at("used").at("studies"), 1);
+  EXPECT_GT(row.at("stored").at("records").get<std::int64_t>(), 0);
+  EXPECT_EQ(row.at("stored").at("most_records"), 250'000'000);
+  EXPECT_EQ(list.at("researchers")[1].at("used").at("studies"), 0);
+}
+
 // ---- projects and codes
 
 TEST_F(Identity, ProjectsKeepResearchersAndDevicesApart) {

@@ -73,9 +73,16 @@ TEST_F(Stops, SuspendingAResearcherEndsWhatRunsOfTheirs) {
   const std::int64_t study = server_.submit(1);
   TestWorker worker(server_, server_.join());
   worker.ready();
-  EXPECT_EQ(server_.admin("POST", "/api/researchers/2", R"({"state":"suspended"})").status, 200);
+  const std::string owner = "/api/researchers/2";
+  const auto suspended =
+      server_.admin("POST", owner, R"({"state":"suspended","reason":"mines coins"})");
+  EXPECT_EQ(json_at(suspended.body, "reason"), "mines coins") << suspended.body;
   EXPECT_EQ(worker.receive<protocol::Revoke>().code, protocol::RevokeCode::operator_stopped);
   EXPECT_EQ(row(study).at("held").at("code"), "owner_suspended");
+  EXPECT_EQ(row(study).at("held").at("reason"), "mines coins");
+  const auto refused = server_.rest("GET", "/api/me");
+  EXPECT_EQ(status_and_code(refused), "403 suspended");
+  EXPECT_THAT(refused.body, ::testing::HasSubstr("Reason: mines coins"));
   // The revocation is sent before the end of the attempt is stored.
   nlohmann::json attempts;
   EXPECT_TRUE(until([&] {
@@ -87,8 +94,28 @@ TEST_F(Stops, SuspendingAResearcherEndsWhatRunsOfTheirs) {
   EXPECT_EQ(attempts.at("state"), "running");  // the trial lost nothing
   worker.send(protocol::Ready{});
   worker.receive<protocol::Wait>();
-  EXPECT_EQ(server_.admin("POST", "/api/researchers/2", R"({"state":"active"})").status, 200);
+  const auto active = server_.admin("POST", owner, R"({"state":"active"})");
+  EXPECT_EQ(active.status, 200);
+  EXPECT_FALSE(nlohmann::json::parse(active.body).contains("reason"));
   worker.receive<protocol::LeaseOffer>();
+}
+
+TEST_F(Stops, OnlyARefusalOrASuspensionHasAReason) {
+  for (const char* body : {R"({"reason":"no state"})", R"({"state":"active","reason":"why"})",
+                           R"({"state":"suspended","reason":7})"}) {
+    const auto refused = server_.admin("POST", "/api/researchers/2", body);
+    EXPECT_EQ(status_and_code(refused), "422 bad_field") << body;
+    EXPECT_EQ(json_at(refused.body, "error.field"), "reason") << body;
+  }
+  EXPECT_EQ(status_and_code(server_.admin("POST", "/api/researchers/2",
+                                          R"({"state":"suspended","reason":"too\u202ehot"})")),
+            "422 bad_name");
+  const std::string long_reason(501, 'x');
+  EXPECT_EQ(
+      status_and_code(server_.admin("POST", "/api/researchers/2",
+                                    R"({"state":"suspended","reason":")" + long_reason + "\"}")),
+      "422 too_long");
+  EXPECT_EQ(server_.rest("GET", "/api/me").status, 200);
 }
 
 TEST_F(Stops, ABarredBundleRunsUnderNoName) {

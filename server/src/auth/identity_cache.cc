@@ -77,7 +77,10 @@ struct IdentityCache::Follower {
   void operator()(const storage::UpdatePrincipal& update) const {
     auto one = copy_by_id(cache.principals_, update.id);
     if (!one) return;
-    if (update.state) one->state = *update.state;
+    if (update.state) {
+      one->state = *update.state;
+      one->reason = update.reason;
+    }
     note_state(*one);
     if (update.quota) one->quota = *update.quota;
     if (update.projects) one->projects = *update.projects;
@@ -161,7 +164,7 @@ struct IdentityCache::Follower {
     if (one.state == storage::PrincipalState::active) {
       cache.rules_.owners.erase(one.name);
     } else {
-      cache.rules_.owners.insert(one.name);
+      cache.rules_.owners.insert_or_assign(one.name, one.reason);
     }
   }
 };

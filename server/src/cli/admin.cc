@@ -41,7 +41,7 @@ const std::map<std::string, Listing>& listings() {
       {"researcher",
        {"/api/researchers",
         "researchers",
-        {"researcher", "name", "role", "state", "projects", "quota", "note"}}},
+        {"researcher", "name", "role", "state", "reason", "projects", "quota", "used", "note"}}},
       {"bundle", {"/api/barred", "barred", {"sha256", "reason", "barred_by", "barred_at"}}},
       {"ceiling",
        {"/api/ceilings",
@@ -270,6 +270,7 @@ std::string person_body(const AdminCommand& command, std::string_view state) {
     body.text("name", command.name).text("role", command.admin ? "admin" : "researcher");
   }
   if (!state.empty()) body.text("state", state);
+  if (!command.reason.empty()) body.text("reason", command.reason);
   append_quota(body, command);
   append_projects(body, out, command);
   body.end();

@@ -175,12 +175,14 @@ void add_admin_commands(CLI::App& app, AdminCommand& command) {
   flags.name(approve, "who");
   flags.projects(approve);
   flags.quota(approve);
-  flags.name(flags.verb("refuse", "turns a request down"), "who");
-  flags.name(
-      flags.verb(
-          "suspend",
-          "ends what somebody has open and what runs of theirs, until they are approved again"),
-      "who");
+  CLI::App& refuse = flags.verb("refuse", "turns a request down");
+  flags.name(refuse, "who");
+  flags.reason(refuse);
+  CLI::App& suspend = flags.verb(
+      "suspend",
+      "ends what somebody has open and what runs of theirs, until they are approved again");
+  flags.name(suspend, "who");
+  flags.reason(suspend);
   CLI::App& quota = flags.verb("quota", "sets limits of somebody; the others stay");
   flags.name(quota, "who");
   flags.quota(quota);

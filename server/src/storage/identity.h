@@ -25,7 +25,8 @@ struct Principal {
   std::string name;
   PrincipalRole role = PrincipalRole::researcher;
   PrincipalState state = PrincipalState::active;
-  std::string note{};  // the text that the person wrote when they registered
+  std::string note{};    // the text that the person wrote when they registered
+  std::string reason{};  // why an administrator refused or suspended the person
   Quota quota{};
   // Names of the projects that a researcher may use, sorted. An administrator may use all.
   std::vector<std::string> projects{};
@@ -114,6 +115,7 @@ struct UpdatePrincipal {
   std::optional<PrincipalState> state{};
   std::optional<Quota> quota{};
   std::optional<std::vector<std::string>> projects{};
+  std::string reason{};  // of a new state, which replaces the old one's
 };
 // Adds a token of a person who exists (else `conflict`). If `retires` is given, it must be a token
 // of this person (else `conflict`) that is neither revoked nor expired (else `superseded`). That

@@ -29,7 +29,7 @@ struct Ceiling {
 enum class CeilingScope { server, researcher, project };
 
 struct Rules {
-  std::set<std::string> owners{};                 // researchers who are not active
+  std::map<std::string, std::string> owners{};    // researchers who are not active, with the reason
   std::map<std::string, std::string> projects{};  // frozen ones, each with the reason
   std::map<std::string, std::string> blobs{};     // SHA-256 of barred ones, each with the reason
   Ceiling server{};                               // for everybody without a limit of their own
@@ -48,7 +48,8 @@ struct Stop {
 
 inline Stop stop_of(const Rules& rules, const std::string& owner, const std::string& project,
                     const protocol::StudySpec& spec) {
-  if (rules.owners.contains(owner)) return {Stop::Code::owner_suspended, {}};
+  if (const auto stopped = rules.owners.find(owner); stopped != rules.owners.end())
+    return {Stop::Code::owner_suspended, stopped->second};
   if (const auto frozen = rules.projects.find(project); frozen != rules.projects.end())
     return {Stop::Code::project_frozen, frozen->second};
   if (rules.blobs.empty()) return {};

@@ -233,7 +233,8 @@ Outcome ModelStore::apply_one(const storage::JudgeStudy& t) {
 Outcome ModelStore::apply_one(const storage::UpdatePrincipal& t) {
   if (!people.contains(t.id)) return outcome(Applied::conflict);
   if (t.state == storage::PrincipalState::active) rules.owners.erase(people.at(t.id));
-  if (t.state && *t.state != storage::PrincipalState::active) rules.owners.insert(people.at(t.id));
+  if (t.state && *t.state != storage::PrincipalState::active)
+    rules.owners.insert_or_assign(people.at(t.id), t.reason);
   return outcome(Applied::applied);
 }
 

@@ -42,6 +42,10 @@ Status identify(const SiteContext& context, Request& request) {
         "unauthorized",
         "The server does not know this token; check it, or ask the operator for a new one."};
   }
+  const auto closed = [&reason = caller->principal.reason](std::string code, std::string text) {
+    text += reason.empty() ? "; ask the operator why." : ". Reason: " + reason;
+    return Error{std::move(code), std::move(text)};
+  };
   request.principal = caller->principal;
   request.token = caller->token;
   switch (caller->principal.state) {
@@ -51,12 +55,11 @@ Status identify(const SiteContext& context, Request& request) {
       return Error{"approval_pending",
                    "An administrator has not decided about your request yet; ask again later."};
     case storage::PrincipalState::refused:
-      return Error{"approval_refused",
-                   "An administrator refused your request; ask the operator why."};
+      return closed("approval_refused", "An administrator refused your request");
     case storage::PrincipalState::suspended:
       break;
   }
-  return Error{"suspended", "An administrator suspended your access; ask the operator why."};
+  return closed("suspended", "An administrator suspended your access");
 }
 
 // Returns whether the request is a change that a researcher could repeat without end. Deletions,

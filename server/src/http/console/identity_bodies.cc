@@ -12,6 +12,7 @@ using protocol::Value;
 
 constexpr std::size_t kLongestName = 64;
 constexpr std::size_t kMostProjects = 64;
+constexpr std::size_t kLongestReason = 500;
 
 // Returns the result of a check of a text. If the check refused the text, notes the error and
 // returns an empty text.
@@ -25,6 +26,12 @@ std::string checked(const Value& in, const Result<std::string>& text) {
 std::string read_name(const Value& in) {
   const std::string name = in.as_text(kLongestName);
   return in.present() ? checked(in, names::plain_name(name, in.path())) : name;
+}
+
+// Reads a reason. Researchers read it on pages and in terminals, so it must be plain text.
+std::string read_reason(const Value& in) {
+  const std::string reason = in.as_text(kLongestReason);
+  return checked(in, names::plain_text(reason, in.path()));
 }
 
 std::int64_t read_seconds(const Value& in, std::int64_t fallback) {
@@ -115,6 +122,14 @@ Result<ResearcherQuery> parse_researcher_query(std::string_view body) {
   });
 }
 
+Result<ReasonQuery> parse_reason(std::string_view body) {
+  if (body.empty()) return ReasonQuery{};
+  return parse_body<ReasonQuery>(body, [](const Value& in, ReasonQuery& query) {
+    if (const Value reason = in.find("reason"); reason.present())
+      query.reason = read_reason(reason);
+  });
+}
+
 Result<ResearcherChange> parse_researcher_change(std::string_view body) {
   return parse_body<ResearcherChange>(body, [](const Value& in, ResearcherChange& change) {
     if (const Value state = in.find("state"); state.present()) {
@@ -128,6 +143,11 @@ Result<ResearcherChange> parse_researcher_change(std::string_view body) {
       } else {
         state.bad_field("active, refused or suspended");
       }
+    }
+    if (const Value reason = in.find("reason"); reason.present()) {
+      change.reason = read_reason(reason);
+      if (!change.state || *change.state == storage::PrincipalState::active)
+        reason.bad_field("left out, unless the state becomes refused or suspended");
     }
     change.quota = read_quota(in.find("quota"));
     change.projects = read_projects(in.find("projects"));

@@ -59,9 +59,14 @@ struct ResearcherQuery {
   std::optional<QuotaChange> quota;
   std::optional<std::vector<std::string>> projects;
 };
+// An administrator's reason for a stop or a refusal; the body of freeze, bar and refuse.
+struct ReasonQuery {
+  std::string reason;
+};
 // The body of POST /api/researchers/<id>. Only fields that are given change.
 struct ResearcherChange {
   std::optional<storage::PrincipalState> state;
+  std::string reason;  // of the states refused and suspended
   std::optional<QuotaChange> quota;
   std::optional<std::vector<std::string>> projects;
 };
@@ -72,6 +77,7 @@ Result<ProjectNameQuery> parse_project_name_query(std::string_view body);
 Result<EnrolmentQuery> parse_enrolment_query(std::string_view body);
 Result<RegisterQuery> parse_register_query(std::string_view body);
 Result<ResearcherQuery> parse_researcher_query(std::string_view body);
+Result<ReasonQuery> parse_reason(std::string_view body);
 Result<ResearcherChange> parse_researcher_change(std::string_view body);
 
 }  // namespace hyperflock::http

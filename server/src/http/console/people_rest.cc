@@ -60,18 +60,47 @@ std::int64_t ends_at(const SiteContext& context, std::int64_t seconds) {
   return seconds == 0 ? 0 : context.identities.now() + seconds * 1'000;
 }
 
-void append_person(std::string& out, const storage::Principal& one) {
-  ObjectWriter row(out);
+void append_person_fields(ObjectWriter& row, const storage::Principal& one) {
   row.integer("researcher", one.id)
       .text("name", one.name)
       .text("role", name_of(one.role))
       .text("state", name_of(one.state))
-      .text("note", one.note)
-      .integer("created_at", one.created_at);
-  append_list(row.begin("projects"), one.projects,
-              [&out](const std::string& name) { append_string(out, name); });
+      .text("note", one.note);
+  if (!one.reason.empty()) row.text("reason", one.reason);
+  row.integer("created_at", one.created_at);
+  std::string& out = row.begin("projects");
+  append_list(out, one.projects, [&out](const std::string& name) { append_string(out, name); });
   append_quota(row.begin("quota"), one.quota);
+}
+
+void append_person(std::string& out, const storage::Principal& one) {
+  ObjectWriter row(out);
+  append_person_fields(row, one);
   row.end();
+}
+
+// What a person uses of their quota.
+struct Use {
+  storage::Usage used;
+  storage::StoredBytes stored;
+};
+
+Result<Use> use_of(const SiteContext& context, const storage::Principal& one) {
+  Use use;
+  TRY(use.used, context.storage.usage(one.name));
+  TRY(use.stored, context.storage.stored(one.name));
+  return use;
+}
+
+void append_use(ObjectWriter& row, const Use& use, const storage::Quota& quota) {
+  append_quota(row.begin("used"), {use.used.studies, use.used.trials, use.used.bytes});
+  ObjectWriter(row.begin("stored"))
+      .integer("data", use.stored.data)
+      .integer("artifacts", use.stored.artifacts)
+      .integer("checkpoints", use.stored.checkpoints)
+      .integer("records", use.stored.records)
+      .integer("most_records", storage::most_records(quota.bytes))
+      .end();
 }
 
 std::optional<storage::Principal> person_of(const SiteContext& context, const Request& request) {
@@ -176,10 +205,23 @@ Result<Response> list_people(const SiteContext& context, const Request& request)
   TRY(const auto page, page_of(request.query, kDefaultPage, kLargestPage));
   std::vector<storage::Principal> people = context.identities.principals(piece_of(page));
   const bool more = cut(people, page);
+  std::vector<Use> uses;
+  uses.reserve(people.size());
+  for (const storage::Principal& one : people) {
+    TRY(const Use use, use_of(context, one));
+    uses.push_back(use);
+  }
   std::string out;
   ObjectWriter body(out);
-  append_list(body.begin("researchers"), people,
-              [&out](const storage::Principal& one) { append_person(out, one); });
+  append_list(body.begin("researchers"), people, [&](const storage::Principal& one) {
+    ObjectWriter row(out);
+    append_person_fields(row, one);
+    append_use(row, uses[static_cast<std::size_t>(&one - people.data())], one.quota);
+    row.end();
+  });
+  // Whoever has no quota may store so much.
+  body.integer("room", static_cast<std::int64_t>(
+                           std::min<std::uint64_t>(context.room.left(), kMaxWireInteger)));
   end_page(body, page, people, more);
   return json_response(200, std::move(out));
 }
@@ -286,6 +328,7 @@ std::string detail_of(const storage::UpdatePrincipal& change) {
   std::string out;
   ObjectWriter detail(out);
   if (change.state) detail.text("state", name_of(*change.state));
+  if (!change.reason.empty()) detail.text("reason", change.reason);
   if (change.quota) append_quota(detail.begin("quota"), *change.quota);
   if (change.projects) {
     append_list(detail.begin("projects"), *change.projects,
@@ -301,7 +344,7 @@ Status change_person(const SiteContext& context, const Request& request, const R
   TRY(const auto asked, parse_researcher_change(request.body));
   TRY(check_projects(context, asked.projects));
   storage::UpdatePrincipal change{
-      .id = person->id, .state = asked.state, .projects = asked.projects};
+      .id = person->id, .state = asked.state, .projects = asked.projects, .reason = asked.reason};
   if (asked.quota) change.quota = asked.quota->of(person->quota);
   const bool closes = change.state && *change.state != PrincipalState::active;
   if (closes && person->role == PrincipalRole::admin &&
@@ -330,8 +373,7 @@ Status change_person(const SiteContext& context, const Request& request, const R
 
 Result<Response> me(const SiteContext& context, const Request& request) {
   const storage::Principal& caller = request.principal;
-  TRY(const auto used, context.storage.usage(caller.name));
-  TRY(const auto stored, context.storage.stored(caller.name));
+  TRY(const Use use, use_of(context, caller));
   std::string out;
   ObjectWriter body(out);
   body.text("name", caller.name)
@@ -347,14 +389,7 @@ Result<Response> me(const SiteContext& context, const Request& request) {
   append_list(body.begin("projects"), projects,
               [&out](const std::string& name) { append_string(out, name); });
   append_quota(body.begin("quota"), caller.quota);
-  append_quota(body.begin("used"), {used.studies, used.trials, used.bytes});
-  ObjectWriter(body.begin("stored"))
-      .integer("data", stored.data)
-      .integer("artifacts", stored.artifacts)
-      .integer("checkpoints", stored.checkpoints)
-      .integer("records", stored.records)
-      .integer("most_records", storage::most_records(caller.quota.bytes))
-      .end();
+  append_use(body, use, caller.quota);
   body.end();
   return json_response(200, std::move(out));
 }

@@ -6,9 +6,9 @@
 
 #include "blobs/sha256.h"
 #include "http/console/console_rest.h"
+#include "http/console/identity_bodies.h"
 #include "http/console/study_access.h"
 #include "http/core/body.h"
-#include "names/names.h"
 #include "protocol/json/json_writer.h"
 #include "storage/state_names.h"
 
@@ -24,28 +24,9 @@ using storage::Ceiling;
 using storage::CeilingScope;
 using storage::Outcome;
 
-constexpr std::size_t kLongestReason = 500;
 constexpr std::int64_t kLongestTimeMs = std::int64_t{365} * 86'400'000;
 constexpr std::int64_t kUsualPage = 50;
 constexpr std::int64_t kMostPage = 200;
-
-struct ReasonQuery {
-  std::string reason;
-};
-
-Result<ReasonQuery> parse_reason(std::string_view body) {
-  return parse_body<ReasonQuery>(body.empty() ? "{}" : body, [](const Value& in, ReasonQuery& out) {
-    const Value reason = in.find("reason");
-    if (!reason.present()) return;
-    // Researchers read the reason on pages and in terminals, so it must be plain text.
-    const auto text = names::plain_text(reason.as_text(kLongestReason), reason.path());
-    if (text) {
-      out.reason = *text;
-    } else {
-      reason.note(text.error().code, text.error().message);
-    }
-  });
-}
 
 std::string detail_of(const std::string& reason) {
   std::string out;

@@ -66,7 +66,8 @@ TEST_P(StorageContract, PeopleHaveUniqueNamesAndBringAToken) {
 TEST_P(StorageContract, PeopleAreChangedInPart) {
   apply({CreateProject{"birds"}, CreateProject{"fish"}});
   const std::int64_t id = apply_one(create_principal("grace", '2')).id;
-  EXPECT_EQ(applied(UpdatePrincipal{.id = id, .state = PrincipalState::suspended}),
+  EXPECT_EQ(applied(UpdatePrincipal{
+                .id = id, .state = PrincipalState::suspended, .reason = "mines coins"}),
             Applied::applied);
   EXPECT_EQ(applied(UpdatePrincipal{.id = id, .quota = Quota{4, 5, 6}}), Applied::applied);
   EXPECT_EQ(
@@ -77,10 +78,13 @@ TEST_P(StorageContract, PeopleAreChangedInPart) {
   EXPECT_EQ(applied(UpdatePrincipal{.id = id + 1}), Applied::conflict);
   const Principal grace = storage().identities().value().principals.at(0);
   EXPECT_EQ(grace.state, PrincipalState::suspended);
+  EXPECT_EQ(grace.reason, "mines coins");
   EXPECT_EQ(grace.quota, (Quota{4, 5, 6}));
   EXPECT_THAT(grace.projects, ElementsAre("birds", "fish"));
   apply_one(UpdatePrincipal{.id = id, .projects = std::vector<std::string>{}});
   EXPECT_THAT(storage().identities().value().principals.at(0).projects, IsEmpty());
+  apply_one(UpdatePrincipal{.id = id, .state = PrincipalState::active});
+  EXPECT_EQ(storage().identities().value().principals.at(0).reason, "");
 }
 
 TEST_P(StorageContract, ANewTokenRetiresTheOldOneButNeverProlongsIt) {

@@ -7,6 +7,7 @@ namespace {
 
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::Pair;
 using testing::SizeIs;
 
 CreateStudy awaiting(std::int64_t id) {
@@ -48,11 +49,13 @@ TEST_P(StorageContract, ABlobIsBarredEvenBeforeItComes) {
 TEST_P(StorageContract, StudiesOfSomebodyWhoIsNotActiveAreStopped) {
   const std::int64_t ada = apply_one(create_principal("ada", '1')).id;
   EXPECT_THAT(storage().load()->rules.owners, IsEmpty());
-  apply_one(UpdatePrincipal{.id = ada, .state = PrincipalState::suspended});
+  apply_one(
+      UpdatePrincipal{.id = ada, .state = PrincipalState::suspended, .reason = "mines coins"});
   reopen();
   const Rules rules = storage().load()->rules;
-  EXPECT_THAT(rules.owners, ElementsAre("ada"));
-  EXPECT_EQ(stop_of(rules, "ada", "default", spec("key")).code, Stop::Code::owner_suspended);
+  EXPECT_THAT(rules.owners, ElementsAre(Pair("ada", "mines coins")));
+  EXPECT_EQ(stop_of(rules, "ada", "default", spec("key")),
+            (Stop{Stop::Code::owner_suspended, "mines coins"}));
   EXPECT_FALSE(stop_of(rules, "eve", "default", spec("key")));
 }
 

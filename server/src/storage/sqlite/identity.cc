@@ -49,8 +49,10 @@ Outcome Writer::apply_one(const CreatePrincipal& create) {
 Outcome Writer::apply_one(const UpdatePrincipal& update) {
   if (!has_principal(update.id)) return outcome(Applied::conflict);
   if (update.projects && !projects_exist(*update.projects)) return outcome(Applied::conflict);
-  if (update.state)
-    db_->run("UPDATE principals SET state = ? WHERE id = ?", *update.state, update.id);
+  if (update.state) {
+    db_->run("UPDATE principals SET state = ?, reason = ? WHERE id = ?", *update.state,
+             update.reason, update.id);
+  }
   if (update.quota) {
     db_->run(
         "UPDATE principals SET quota_studies = ?, quota_trials = ?, quota_bytes = ? WHERE id = ?",

@@ -95,8 +95,9 @@ std::vector<BarredBlob> barred_blobs(Db& db) {
 
 Rules rules(Db& db) {
   Rules all;
-  Query owners = db.query("SELECT name FROM principals WHERE state != ?", PrincipalState::active);
-  while (owners.next()) all.owners.emplace(owners.text(0));
+  Query owners =
+      db.query("SELECT name, reason FROM principals WHERE state != ?", PrincipalState::active);
+  while (owners.next()) all.owners.emplace(owners.text(0), owners.text(1));
   Query projects = db.query("SELECT name, frozen_reason FROM projects WHERE frozen_at != 0");
   while (projects.next()) all.projects.emplace(projects.text(0), projects.text(1));
   for (const BarredBlob& one : barred_blobs(db)) all.blobs.emplace(one.sha256, one.reason);

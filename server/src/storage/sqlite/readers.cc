@@ -274,8 +274,8 @@ Identities identities(Db& db) {
   const Transaction view(db, Transaction::Kind::read);
   Identities all;
   Query principals = db.query(
-      "SELECT id, name, role, state, note, quota_studies, quota_trials, quota_bytes, created_at"
-      " FROM principals ORDER BY id");
+      "SELECT id, name, role, state, note, quota_studies, quota_trials, quota_bytes, created_at,"
+      " reason FROM principals ORDER BY id");
   while (principals.next()) {
     Principal one;
     one.id = principals.integer(0);
@@ -285,6 +285,7 @@ Identities identities(Db& db) {
     one.note = principals.text(4);
     one.quota = {principals.integer(5), principals.integer(6), principals.integer(7)};
     one.created_at = principals.integer(8);
+    one.reason = principals.text(9);
     Query projects = db.query(
         "SELECT name FROM members JOIN projects ON projects.id = members.project"
         " WHERE principal = ? ORDER BY name",

@@ -54,6 +54,7 @@ class SqliteFile : public testing::Test {
 
   // Gives the file the schema of version 20.
   static void undo_device_versions(sqlite::Db& db) {
+    db.exec("ALTER TABLE principals DROP COLUMN reason");  // of version 22
     db.exec("DROP INDEX live_attempts");
     for (const char* column : {"device", "device_class", "engine", "adapter"}) {
       const std::string name = column;
