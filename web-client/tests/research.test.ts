@@ -238,3 +238,175 @@ it("shows texts from phones as texts, and what hides in them", async () => {
     expect(words).not.toContain("\u202e");
   });
 });
+
+describe("the administrators' view", () => {
+  const focused = (page: Page) =>
+    page.evaluate(() => document.activeElement?.getAttribute("data-action") ?? "");
+
+  it("asks before it suspends, says what stops and for whom, and gives the focus back", async () => {
+    await withPage(async (page) => {
+      await show(page, "operate");
+      const row = page.locator("[data-person='2']");
+      await row.locator("[data-action=suspend]").focus();
+      await page.keyboard.press("Enter");
+      const dialog = page.locator("dialog[open]");
+      await dialog.waitFor();
+      expect(await dialog.textContent()).toContain(en.operate.ask.suspend.text("Aoki Lab", "3"));
+      // A key that is held down must not confirm at once, so the title has the focus.
+      expect(await page.evaluate(() => document.activeElement?.tagName)).toBe("H2");
+      await page.keyboard.press("Enter");
+      await page.keyboard.press("Tab");
+      await page.keyboard.type("mines coins");
+      await page.keyboard.press("Escape");
+      await expect.poll(() => focused(page)).toBe("suspend");
+      expect(await dialog.count()).toBe(0);
+      expect(await row.getAttribute("data-state")).toBe("active");
+
+      await page.keyboard.press("Enter");
+      await page.keyboard.press("Tab");
+      await expect.poll(() => page.locator("dialog[open] input").inputValue()).toBe("");
+      await page.keyboard.type("mines coins");
+      await page.keyboard.press("Tab");
+      await expect.poll(() => focused(page)).toBe("suspend_no");
+      await page.keyboard.press("Tab");
+      await expect.poll(() => focused(page)).toBe("suspend_yes");
+      await page.keyboard.press("Enter");
+      await page.locator("[data-person='2'][data-state=suspended]").waitFor();
+      expect(await row.textContent()).toContain(en.held.reason("mines coins"));
+      await expect
+        .poll(() => page.locator("[data-announcement]").textContent())
+        .toBe(en.operate.done.suspended("Aoki Lab"));
+      // The button is gone, so the heading of the table has the focus.
+      await expect
+        .poll(() => page.evaluate(() => document.activeElement?.textContent))
+        .toBe(en.operate.people.heading);
+
+      // To let somebody back, nothing is asked.
+      await row.locator("[data-action=let_in]").click();
+      await page.locator("[data-person='2'][data-state=active]").waitFor();
+      expect(await row.textContent()).not.toContain("mines coins");
+    });
+  });
+
+  it("asks before it refuses, freezes and bars, and not before it lifts", async () => {
+    await withPage(async (page) => {
+      await show(page, "operate");
+      const asked = async (action: string) => {
+        await page.locator("dialog[open]").waitFor();
+        const text = (await page.locator("dialog[open]").textContent()) ?? "";
+        expect(await violations(page)).toEqual([]);
+        await page.locator(`dialog[open] [data-action=${action}_yes]`).click();
+        return text;
+      };
+      const { ask } = en.operate;
+
+      await page.locator("[data-awaiting='7'] [data-action=refuse]").click();
+      expect(await asked("refuse")).toContain(ask.refuse.text("mnist-grid", "Aoki Lab"));
+      await page.getByText(en.operate.noneAwaiting).waitFor();
+
+      await page.locator("[data-person='4'] [data-action=turn_down]").click();
+      expect(await asked("turn_down")).toContain(ask.turnDown.text("heidi"));
+      await page.locator("[data-person='4'][data-state=refused]").waitFor();
+
+      const first = page.locator("[data-project='1']");
+      await first.locator("[data-action=freeze]").click();
+      expect(await asked("freeze")).toContain(ask.freeze.text("First project", "Aoki Lab, grace"));
+      await first.locator("[data-action=unfreeze]").click();
+      await first.locator("[data-action=freeze]").waitFor();
+
+      const hash = "0b".repeat(32);
+      await page.locator("#sha256").fill(` ${hash} `);
+      await page.locator("#sha256").press("Enter");
+      const text = await asked("bar");
+      expect(text).toContain(ask.bar.text);
+      expect(text).toContain(hash);
+      await page.locator(`[data-barred='${hash}']`).waitFor();
+      expect(await page.locator("#sha256").inputValue()).toBe("");
+      await page.locator(`[data-barred='${hash}'] [data-action=lift]`).click();
+      await expect.poll(() => page.locator(`[data-barred='${hash}']`).count()).toBe(0);
+    });
+  });
+
+  it("bars nothing that is no hash, and nobody suspends themselves", async () => {
+    await withPage(async (page) => {
+      await show(page, "operate");
+      await page.locator("#sha256").fill("0b");
+      await page.locator("[data-action=bar]").click();
+      expect(await page.locator("dialog[open]").count()).toBe(0);
+      expect(await page.locator("[data-person='1']").textContent()).toContain("root");
+      expect(await page.locator("[data-person='1'] [data-action=suspend]").count()).toBe(0);
+    });
+  });
+
+  it("changes only the limits that were changed", async () => {
+    await withPage(async (page) => {
+      await show(page, "operate");
+      const row = page.locator("[data-person='2']");
+      await row.locator("[data-action=quota]").click();
+      await page.locator("dialog[open] [name=studies]").fill("4");
+      await page.locator("dialog[open] [data-action=quota_yes]").click();
+      await expect.poll(() => row.locator("[data-kind=studies]").textContent()).toBe("3 / 4");
+      expect(await row.locator("[data-kind=stored]").textContent()).toContain("9.91 GB / 10.7 GB");
+      await expect
+        .poll(() => page.locator("[data-announcement]").textContent())
+        .toBe(en.operate.done.quotaSet("Aoki Lab"));
+    });
+  });
+
+  it("finds and sorts people", async () => {
+    await withPage(async (page) => {
+      await show(page, "operate");
+      const people = () =>
+        page
+          .locator("[data-person]")
+          .evaluateAll((rows) => rows.map((row) => Number(row.getAttribute("data-person"))));
+      expect(await people()).toEqual([4, 1, 2, 3, 5]);
+      await page.locator("[data-column=stored]").click();
+      expect((await people()).slice(0, 2)).toEqual([2, 3]);
+      const head = page.locator("th", { has: page.locator("[data-column=stored]") });
+      expect(await head.getAttribute("aria-sort")).toBe("descending");
+      await page.locator("[data-action=find]").fill("I");
+      await expect.poll(people).toEqual([2, 4, 5]);
+      await page.locator("[data-action=people_state]").selectOption("pending");
+      await expect.poll(people).toEqual([4]);
+      await page.locator("[data-action=find]").fill("nobody");
+      await page.getByText(en.operate.people.none).waitFor();
+    });
+  });
+
+  it("keeps a refusal in view, however far below the button is", async () => {
+    await withPage(async (page) => {
+      await page.setViewportSize({ width: 390, height: 500 });
+      await show(page, "operate_refused");
+      await page.locator("[data-action=set_ceiling]").click();
+      const bar = page.locator("[data-problem=unknown_project]");
+      await bar.waitFor();
+      const box = await bar.boundingBox();
+      expect(box?.y).toBeGreaterThanOrEqual(0);
+      expect(box?.y).toBeLessThan(500);
+    });
+  });
+
+  it.each(["en", "ja"] as const)("asks in words that fit at every width: %s", async (language) => {
+    await withPage(async (page) => {
+      for (const [story, action] of [
+        ["operate", "suspend"],
+        ["operate", "quota"],
+        ["operate_awkward", "freeze"],
+        ["operate_awkward", "suspend"],
+      ] as const) {
+        await show(page, story, language);
+        await page.locator(`[data-action=${action}]`).first().click();
+        for (const width of [320, 1280]) {
+          await page.setViewportSize({ width, height: 844 });
+          const wide = await page.evaluate(() => {
+            const dialog = document.querySelector("dialog[open]");
+            return (dialog?.scrollWidth ?? 0) - (dialog?.clientWidth ?? 0);
+          });
+          expect(wide, `${story} ${action} ${width}`).toBeLessThanOrEqual(0);
+        }
+        expect(await violations(page)).toEqual([]);
+      }
+    });
+  });
+});

@@ -9,7 +9,7 @@ export class Formatter {
   readonly tag: string;
   readonly #integer: Intl.NumberFormat;
   readonly #megabyte: Intl.NumberFormat;
-  readonly #sizes: readonly [Intl.NumberFormat, Intl.NumberFormat, Intl.NumberFormat];
+  readonly #sizes: readonly Intl.NumberFormat[];
   readonly #metric: Intl.NumberFormat;
   readonly #scientific: Intl.NumberFormat;
   readonly #value: Intl.NumberFormat;
@@ -36,7 +36,7 @@ export class Formatter {
         unitDisplay: "short",
         maximumSignificantDigits: 3,
       });
-    this.#sizes = [size("byte"), size("kilobyte"), size("megabyte")];
+    this.#sizes = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"].map(size);
     this.#metric = new Intl.NumberFormat(tag, { maximumSignificantDigits: 4 });
     this.#scientific = new Intl.NumberFormat(tag, {
       notation: "scientific",
@@ -82,10 +82,15 @@ export class Formatter {
     return this.#megabyte.format(Math.max(0, bytes) / 1e6);
   }
 
-  /** Returns a file's size in a suitable unit: `812 byte`, `3.4 kB`, `12 MB`; units of 1000. */
+  /** Returns a size in a suitable unit, from `812 byte` and `3.4 kB` to `1.2 TB`; units of 1000. */
   size(bytes: number): string {
-    const at = bytes < 1_000 ? 0 : bytes < 1_000_000 ? 1 : 2;
-    return this.#sizes[at].format(Math.max(0, bytes) / 1_000 ** at);
+    let value = Math.max(0, bytes);
+    let at = 0;
+    while (value >= 1_000 && at < this.#sizes.length - 1) {
+      value /= 1_000;
+      at += 1;
+    }
+    return this.#sizes[at]?.format(value) ?? "";
   }
 
   /** Returns a duration in its two largest units: `8 sec`, `3 min 5 sec`, `2 hr 14 min`. */

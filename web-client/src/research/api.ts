@@ -12,8 +12,10 @@ import {
   type Me,
   meOf,
   type NamedLine,
+  type PersonChange,
   type PlacementRow,
   type ProjectRow,
+  peopleOf,
   placementOf,
   projectsOf,
   RowError,
@@ -99,6 +101,10 @@ export interface Api {
   // What only administrators may ask for.
   /** Returns the studies that wait for approval, at most 50. */
   awaiting(): Promise<readonly StudyRow[]>;
+  /** Returns the first people, at most `count`, and how many bytes the server may still store. */
+  people(count: number): Promise<ReturnType<typeof peopleOf>>;
+  /** Changes somebody's state or quota. */
+  changePerson(person: number, change: PersonChange): Promise<void>;
   projects(): Promise<readonly ProjectRow[]>;
   barred(): Promise<readonly BarredRow[]>;
   ceilings(): Promise<readonly CeilingRow[]>;
@@ -225,6 +231,14 @@ export class ConsoleApi implements Api {
 
   async awaiting(): Promise<readonly StudyRow[]> {
     return (await this.#ask("GET", "/api/approvals", studiesOf)).studies;
+  }
+
+  people(count: number) {
+    return this.#ask("GET", `/api/researchers?limit=${count}`, peopleOf);
+  }
+
+  changePerson(person: number, change: PersonChange): Promise<void> {
+    return this.#change(`/api/researchers/${person}`, change);
   }
 
   projects(): Promise<readonly ProjectRow[]> {

@@ -6,7 +6,7 @@ import { Frame, useDocument } from "../ui/frame.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { shownName } from "../ui/shown_name.ts";
 import { hashOf } from "./model/route.ts";
-import { OperateView } from "./operate_view.tsx";
+import { OperateView } from "./operate/operate_view.tsx";
 import type { Problem, ResearchStore } from "./research_store.ts";
 import { SignIn } from "./sign_in.tsx";
 import { StudiesView } from "./studies_view.tsx";

@@ -346,6 +346,58 @@ describe("the buttons", () => {
   });
 });
 
+describe("the administrators' view", () => {
+  const rows = { ...researchStories.operate.rows };
+
+  it("says what a change has done, until the next one or another view", async () => {
+    const { store, api, go } = scenario("#/operate", { rows });
+    await settled();
+    expect(announcementOf(store)).toBe("");
+    const suspend = () =>
+      store.operate(
+        (to) => to.changePerson(2, { state: "suspended", reason: "hot" }),
+        (words) => words.operate.done.suspended("Aoki Lab"),
+      );
+    expect(await suspend()).toBe(true);
+    await settled();
+    expect(announcementOf(store)).toBe(en.operate.done.suspended("Aoki Lab"));
+    expect(store.operated.value?.people[1]).toMatchObject({ state: "suspended", reason: "hot" });
+    api.rows = { ...api.rows, faults: { changePerson: "last_admin" } };
+    expect(await suspend()).toBe(false);
+    expect([store.done.value, store.refusal.value?.code]).toEqual([null, "last_admin"]);
+    api.rows = { ...api.rows, faults: {} };
+    await suspend();
+    go("#/");
+    expect(announcementOf(store)).toBe("");
+  });
+
+  it("makes one change at a time", async () => {
+    const { store, api } = scenario("#/operate", { rows });
+    await settled();
+    const done = () => "done";
+    const both = [
+      store.operate((to) => to.freeze(1, "first"), done),
+      store.operate((to) => to.freeze(1, "second"), done),
+    ];
+    expect(await Promise.all(both)).toEqual([true, false]);
+    expect(api.calls.filter((call) => call.startsWith("freeze"))).toEqual(["freeze 1 first"]);
+  });
+
+  it("shows more people on request, and keeps them at the next poll", async () => {
+    const [one] = rows.people ?? [];
+    const people = Array.from({ length: 501 }, (_, i) => ({ ...one, researcher: i + 1 }));
+    const { store, tick } = scenario("#/operate", { rows: { ...rows, people } });
+    await settled();
+    const shown = () => [store.operated.value?.people.length, store.operated.value?.morePeople];
+    expect(shown()).toEqual([500, true]);
+    await store.showMorePeople();
+    expect(shown()).toEqual([501, false]);
+    tick();
+    await settled();
+    expect(shown()).toEqual([501, false]);
+  });
+});
+
 describe("a name with hidden characters", () => {
   const hides = "ab\u202ec";
   const shows = "ab\\u{202E}c";

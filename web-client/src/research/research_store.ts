@@ -12,6 +12,7 @@ import type {
   CeilingRow,
   Me,
   NamedLine,
+  PersonRow,
   PlacementRow,
   ProjectRow,
   StudyRow,
@@ -34,6 +35,9 @@ const TRIAL_POINTS = 500;
 /** How many studies the list has at first and gets with each press, and the most. */
 const STUDIES_AT_ONCE = 100;
 const MOST_STUDIES = 5_000;
+/** How many people the administrators' table has at first and gets with each press, and the most. */
+const PEOPLE_AT_ONCE = 500;
+const MOST_PEOPLE = 5_000;
 
 export interface ResearchEnvironment {
   readonly api: (token: string) => Api;
@@ -73,19 +77,29 @@ function problemOf(error: unknown): Problem {
 export interface Operated {
   /** The studies that wait for approval, oldest first. */
   readonly awaiting: readonly StudyRow[];
+  readonly people: readonly PersonRow[];
+  /** Whether there are more people than the shown ones. */
+  readonly morePeople: boolean;
+  /** How many bytes the server may still store. */
+  readonly room: number;
   readonly projects: readonly ProjectRow[];
   readonly barred: readonly BarredRow[];
   readonly ceilings: readonly CeilingRow[];
 }
 
-export async function operatedOf(api: Api): Promise<Operated> {
-  const [awaiting, projects, barred, ceilings] = await Promise.all([
+/** Says what an administrator's change has done. */
+export type Done = (words: Words) => string;
+
+export async function operatedOf(api: Api, count = PEOPLE_AT_ONCE): Promise<Operated> {
+  const [awaiting, { people, room, more }, projects, barred, ceilings] = await Promise.all([
     api.awaiting(),
+    api.people(count),
     api.projects(),
     api.barred(),
     api.ceilings(),
   ]);
-  return { awaiting, projects, barred, ceilings };
+  const morePeople = more && count < MOST_PEOPLE;
+  return { awaiting, people, morePeople, room, projects, barred, ceilings };
 }
 
 export class ResearchStore {
@@ -119,6 +133,8 @@ export class ResearchStore {
   readonly joinLink: Signal<string | null> = signal(null);
   /** What administrators have stopped, limited and not yet approved; null before the first answer. */
   readonly operated: Signal<Operated | null> = signal(null);
+  /** What the administrator's last change has done, until the next action or another view. */
+  readonly done: Signal<Done | null> = signal(null);
   /** The name of the study that was just deleted, until another one is shown. */
   readonly removed: Signal<string | null> = signal(null);
   /** Whether a button's request is in progress. */
@@ -135,6 +151,7 @@ export class ResearchStore {
   #failures = 0;
   /** How many studies the list shows at most. */
   #shownStudies = STUDIES_AT_ONCE;
+  #shownPeople = PEOPLE_AT_ONCE;
   #cancelTimer: () => void = () => {};
   readonly #disposers: (() => void)[] = [];
 
@@ -235,17 +252,16 @@ export class ResearchStore {
 
   /** Shows more of the older studies. */
   async showOlder(): Promise<void> {
-    if (this.#api === null || this.busy.value) {
-      return;
-    }
-    this.busy.value = true;
-    this.refusal.value = null;
-    this.#shownStudies = Math.min(this.#shownStudies + STUDIES_AT_ONCE, MOST_STUDIES);
-    try {
-      await this.#restart();
-    } finally {
-      this.busy.value = false;
-    }
+    await this.#showMore(() => {
+      this.#shownStudies = Math.min(this.#shownStudies + STUDIES_AT_ONCE, MOST_STUDIES);
+    });
+  }
+
+  /** Shows more people in the administrators' table. */
+  async showMorePeople(): Promise<void> {
+    await this.#showMore(() => {
+      this.#shownPeople = Math.min(this.#shownPeople + PEOPLE_AT_ONCE, MOST_PEOPLE);
+    });
   }
 
   /** Deletes the study, which has ended, and shows the list of studies. */
@@ -288,9 +304,13 @@ export class ResearchStore {
     }
   }
 
-  /** Sends a change of an administrator, and shows what the server then has. */
-  async operate(change: (api: Api) => Promise<void>): Promise<void> {
-    await this.#act(change);
+  /** Sends a change of an administrator, and shows what the server then has. Returns whether the server made it. */
+  async operate(change: (api: Api) => Promise<void>, done: Done): Promise<boolean> {
+    this.done.value = null;
+    return this.#act(async (api) => {
+      await change(api);
+      this.done.value = done;
+    });
   }
 
   async makeJoinLink(): Promise<void> {
@@ -306,16 +326,32 @@ export class ResearchStore {
     }
   }
 
-  async #act(action: (api: Api, study: number) => Promise<void>): Promise<void> {
-    const route = this.route.value;
+  async #showMore(more: () => void): Promise<void> {
     if (this.#api === null || this.busy.value) {
       return;
+    }
+    this.busy.value = true;
+    this.refusal.value = null;
+    more();
+    try {
+      await this.#restart();
+    } finally {
+      this.busy.value = false;
+    }
+  }
+
+  /** Runs a button's action, unless another one is in progress. Returns whether the server did it. */
+  async #act(action: (api: Api, study: number) => Promise<void>): Promise<boolean> {
+    const route = this.route.value;
+    if (this.#api === null || this.busy.value) {
+      return false;
     }
     this.busy.value = true;
     this.refusal.value = null;
     try {
       await action(this.#api, studyOfRoute(route));
       void this.#restart();
+      return true;
     } catch (error) {
       const problem = problemOf(error);
       if (problem.code === "unauthorized") {
@@ -323,6 +359,7 @@ export class ResearchStore {
       } else {
         this.refusal.value = problem;
       }
+      return false;
     } finally {
       this.busy.value = false;
     }
@@ -338,6 +375,7 @@ export class ResearchStore {
     this.files.value = [];
     this.problem.value = null;
     this.refusal.value = null;
+    this.done.value = null;
     if (studyOfRoute(route) === 0 || studyOfRoute(route) !== studyOfRoute(before)) {
       this.study.value = null;
       this.placement.value = null;
@@ -376,6 +414,8 @@ export class ResearchStore {
     this.placement.value = null;
     this.joinLink.value = null;
     this.operated.value = null;
+    this.#shownPeople = PEOPLE_AT_ONCE;
+    this.done.value = null;
     this.removed.value = null;
     this.refusal.value = null;
     this.problem.value = problem;
@@ -440,8 +480,10 @@ export class ResearchStore {
   async #load(era: number, api: Api): Promise<void> {
     const route = this.route.value;
     if (route.page === "operate") {
-      const operated = await operatedOf(api);
-      if (era === this.#era) {
+      const count = this.#shownPeople;
+      const operated = await operatedOf(api, count);
+      // The answer to an earlier request may have fewer people than the reader wants meanwhile.
+      if (era === this.#era && count === this.#shownPeople) {
         this.operated.value = operated;
       }
       return;

@@ -1,10 +1,10 @@
 // Shows a state as a word on a coloured background. The word alone is sufficient; the colour helps. Page thread.
 
-import type { AttemptState, StudyState, TrialState } from "./model/rows.ts";
+import type { AttemptState, PersonRow, StudyState, TrialState } from "./model/rows.ts";
 
 type Tone = "good" | "busy" | "muted" | "bad";
 
-const TONES: Readonly<Record<StudyState | TrialState | AttemptState, Tone>> = {
+const TONES: Readonly<Record<StudyState | TrialState | AttemptState | PersonRow["state"], Tone>> = {
   running: "busy",
   live: "busy",
   finished: "good",
@@ -15,6 +15,10 @@ const TONES: Readonly<Record<StudyState | TrialState | AttemptState, Tone>> = {
   released: "muted",
   cancelled: "muted",
   revoked: "muted",
+  active: "good",
+  pending: "busy",
+  refused: "muted",
+  suspended: "bad",
   expired: "bad",
   failed: "bad",
 };

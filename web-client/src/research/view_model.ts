@@ -85,6 +85,10 @@ export function announcementOf(store: ResearchStore): string {
   if (removed !== null) {
     return removed;
   }
+  const done = store.done.value;
+  if (done !== null) {
+    return done(words);
+  }
   const study = store.study.value;
   return session.kind === "in" && study !== null
     ? words.study.announce(shownName(study.name), words.studyStates[study.state])

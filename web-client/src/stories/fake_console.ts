@@ -9,6 +9,8 @@ import {
   ceilingsOf,
   detailOf,
   type Me,
+  type PersonChange,
+  peopleOf,
   placementOf,
   projectsOf,
   seriesNamesOf,
@@ -30,6 +32,9 @@ export interface ConsoleRows {
   readonly placement?: Readonly<Record<string, unknown>>;
   /** The caller's role; a researcher if it is left out. */
   readonly role?: Me["role"];
+  readonly people?: readonly Readonly<Record<string, unknown>>[];
+  /** How many bytes the server may still store; 50 GB if it is left out. */
+  readonly room?: number;
   readonly projects?: readonly Readonly<Record<string, unknown>>[];
   readonly barred?: readonly Readonly<Record<string, unknown>>[];
   readonly ceilings?: readonly Readonly<Record<string, unknown>>[];
@@ -47,7 +52,8 @@ export class FakeConsole implements Api {
 
   async me(): Promise<Me> {
     await this.#call("me");
-    return { name: "Aoki Lab", role: this.rows.role ?? "researcher", server: "0.1.0" };
+    const { role = "researcher" } = this.rows;
+    return { name: role === "admin" ? "root" : "Aoki Lab", role, server: "0.1.0" };
   }
 
   async studies(count: number) {
@@ -194,6 +200,24 @@ export class FakeConsole implements Api {
     return held.filter((row) => row.held?.code === "approval_pending");
   }
 
+  async people(count: number) {
+    await this.#call("people", count);
+    const { people = [], room = 50_000_000_000 } = this.rows;
+    return peopleOf({ researchers: people.slice(0, count), room, more: people.length > count });
+  }
+
+  async changePerson(person: number, change: PersonChange) {
+    await this.#call("changePerson", person, JSON.stringify(change));
+    const people = this.rows.people?.map((row) => {
+      if (row.researcher !== person) return row;
+      const state =
+        change.state === undefined ? {} : { state: change.state, reason: change.reason };
+      const quota = { ...(row.quota as object), ...change.quota };
+      return JSON.parse(JSON.stringify({ ...row, ...state, quota }));
+    });
+    this.rows = { ...this.rows, ...(people === undefined ? {} : { people }) };
+  }
+
   async projects() {
     await this.#call("projects");
     return projectsOf({ projects: this.rows.projects ?? [] });
@@ -221,18 +245,31 @@ export class FakeConsole implements Api {
 
   async freeze(project: number, reason: string) {
     await this.#call("freeze", project, reason);
+    this.#setFrozen(project, { at: 1, reason });
   }
 
   async unfreeze(project: number) {
     await this.#call("unfreeze", project);
+    this.#setFrozen(project);
+  }
+
+  #setFrozen(project: number, frozen?: object) {
+    const projects = this.rows.projects?.map((row) =>
+      row.id === project ? JSON.parse(JSON.stringify({ ...row, frozen })) : row,
+    );
+    this.rows = { ...this.rows, ...(projects === undefined ? {} : { projects }) };
   }
 
   async bar(sha256: string, reason: string) {
     await this.#call("bar", sha256, reason);
+    const row = { sha256, reason, barred_by: "root", barred_at: 1 };
+    this.rows = { ...this.rows, barred: [...(this.rows.barred ?? []), row] };
   }
 
   async lift(sha256: string) {
     await this.#call("lift", sha256);
+    const barred = (this.rows.barred ?? []).filter((row) => row.sha256 !== sha256);
+    this.rows = { ...this.rows, barred };
   }
 
   async setCeiling(ceiling: CeilingRow) {

@@ -307,6 +307,58 @@ const ROWS: ConsoleRows = {
   faults: {},
 };
 
+function person(researcher: number, name: string, rest: Row = {}): Row {
+  return {
+    researcher,
+    name,
+    role: "researcher",
+    state: "active",
+    note: "",
+    projects: ["First project"],
+    quota: { studies: 20, trials: 1_000_000, bytes: 10_737_418_240 },
+    used: { studies: 0, trials: 0, bytes: 0 },
+    stored: { data: 0, artifacts: 0, checkpoints: 0, records: 0, most_records: 2_684_354_560 },
+    ...rest,
+  };
+}
+
+const PEOPLE: readonly Row[] = [
+  person(1, "root", {
+    role: "admin",
+    projects: [],
+    quota: { studies: 0, trials: 0, bytes: 0 },
+    stored: { data: 0, artifacts: 0, checkpoints: 0, records: 0, most_records: 0 },
+  }),
+  person(2, "Aoki Lab", {
+    projects: ["First project", "Birds"],
+    used: { studies: 3, trials: 14_208, bytes: 9_912_006_000 },
+    stored: {
+      data: 1_812_006_000,
+      artifacts: 8_000_000_000,
+      checkpoints: 100_000_000,
+      records: 81_004_212,
+      most_records: 2_684_354_560,
+    },
+  }),
+  person(3, "grace", {
+    state: "suspended",
+    reason: "mines coins on phones; we have written to her supervisor and wait for an answer",
+    used: { studies: 1, trials: 64, bytes: 2_048 },
+    stored: {
+      data: 2_048,
+      artifacts: 0,
+      checkpoints: 0,
+      records: 31_004,
+      most_records: 2_684_354_560,
+    },
+  }),
+  person(4, "heidi", {
+    state: "pending",
+    note: "PhD student of the Tanaka group, for a course on pruning",
+  }),
+  person(5, "ivan", { state: "refused", reason: "no name of a group", projects: [] }),
+];
+
 const story = (hash: string, rest: Partial<ConsoleRows> = {}): ResearchStory => ({
   hash,
   token: "hfr_story",
@@ -342,9 +394,15 @@ export const researchStories = {
   operate: story("#/operate", {
     role: "admin",
     studies: [studyRow(7, { held: { code: "approval_pending" } })],
+    people: PEOPLE,
     projects: [
-      { id: 1, project: "First project" },
-      { id: 2, project: "Birds", frozen: { at: NOW, reason: "too much traffic at the moment" } },
+      { id: 1, project: "First project", researchers: ["Aoki Lab", "grace"] },
+      {
+        id: 2,
+        project: "Birds",
+        researchers: ["ada", "Aoki Lab", "grace", "heidi", "ivan", "judy"],
+        frozen: { at: NOW, reason: "too much traffic at the moment" },
+      },
     ],
     barred: [{ sha256: "5a".repeat(32), reason: "mines coins", barred_by: "root", barred_at: NOW }],
     ceilings: [
@@ -352,10 +410,44 @@ export const researchStories = {
       { scope: "project", name: "Birds", data_bytes: 50_000_000, approval: true, devices: 0 },
     ],
   }),
+  operate_refused: story("#/operate", {
+    role: "admin",
+    people: PEOPLE,
+    ceilings: [{ scope: "server" }],
+    faults: { setCeiling: "unknown_project" },
+  }),
   operate_empty: story("#/operate", {
     role: "admin",
     studies: [],
+    room: 0,
+    people: PEOPLE.slice(0, 1),
     ceilings: [{ scope: "server" }],
+  }),
+  operate_awkward: story("#/operate", {
+    role: "admin",
+    studies: AWKWARD.map((row) => ({ ...row, held: { code: "approval_pending" } })),
+    people: [
+      person(1, "a\u202eb".repeat(20), {
+        projects: Array.from({ length: 12 }, (_, i) => `A long name of a project ${i}`),
+        note: "word".repeat(60),
+        quota: { studies: 1, trials: 9_000_000_000_000_000, bytes: 9_000_000_000_000_000 },
+        used: { studies: 4, trials: 8_999_999_999_999_999, bytes: 8_999_999_999_999_999 },
+      }),
+      person(2, "W".repeat(64), { state: "suspended", reason: "W".repeat(500) }),
+    ],
+    projects: [
+      {
+        id: 1,
+        project: "W".repeat(64),
+        researchers: [],
+        frozen: { at: NOW, reason: "x".repeat(500) },
+      },
+      {
+        id: 2,
+        project: "Another long name of a project",
+        researchers: Array.from({ length: 100 }, (_, i) => `${i}${"W".repeat(60)}`),
+      },
+    ],
   }),
   study_loading: story("#/studies/7", { faults: { study: "never" } }),
   study_unmatched: story("#/studies/7", {

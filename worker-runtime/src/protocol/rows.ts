@@ -70,6 +70,9 @@ export type CeilingScope = v.InferOutput<typeof ceilingScope>;
 export const researcherRole = oneOf(["admin", "researcher"]);
 export type ResearcherRole = v.InferOutput<typeof researcherRole>;
 
+export const personState = oneOf(["active", "pending", "refused", "suspended"]);
+export type PersonState = v.InferOutput<typeof personState>;
+
 /** The numbers from `low` to `high`, both included (R60). */
 export const valueRange = fields({
   low: number,
@@ -117,7 +120,7 @@ export type StopRow = v.InferOutput<typeof stopRow>;
 /** The decision of an administrator because of which no trial of a study is leased. */
 export const heldRow = fields({
   code: text(MAX_CODE),
-  reason: v.exactOptional(text(MAX_TEXT)),
+  reason: v.exactOptional(text(MAX_MESSAGE)),
 });
 export type HeldRow = v.InferOutput<typeof heldRow>;
 
@@ -296,6 +299,47 @@ export const me = fields({
 });
 export type Me = v.InferOutput<typeof me>;
 
+/** The limits of a person, or what a person uses of them; 0 of a limit means no limit. */
+export const quotaRow = fields({
+  studies: integer(),
+  trials: integer(),
+  bytes: integer(),
+});
+export type QuotaRow = v.InferOutput<typeof quotaRow>;
+
+/** The bytes that a person has stored, by kind. */
+export const storedRow = fields({
+  data: integer(),
+  artifacts: integer(),
+  checkpoints: integer(),
+  records: integer(),
+  most_records: integer(),
+});
+export type StoredRow = v.InferOutput<typeof storedRow>;
+
+/** A researcher or an administrator, as administrators see them. */
+export const personRow = fields({
+  researcher: integer(1),
+  name: text(MAX_TEXT),
+  role: researcherRole,
+  state: personState,
+  note: text(MAX_TEXT),
+  reason: v.exactOptional(text(MAX_MESSAGE)),
+  projects: list(text(MAX_TEXT)),
+  quota: quotaRow,
+  used: quotaRow,
+  stored: storedRow,
+});
+export type PersonRow = v.InferOutput<typeof personRow>;
+
+/** People by number, after a cursor. */
+export const peoplePage = fields({
+  researchers: list(personRow),
+  room: integer(),
+  more: flag,
+});
+export type PeoplePage = v.InferOutput<typeof peoplePage>;
+
 /** A connected device. */
 export const workerRow = fields({
   device: text(MAX_TEXT),
@@ -338,7 +382,7 @@ export type StudiesPage = v.InferOutput<typeof studiesPage>;
 /** When a project was frozen (R67), and why. */
 export const frozenRow = fields({
   at: integer(),
-  reason: v.exactOptional(text(MAX_TEXT)),
+  reason: v.exactOptional(text(MAX_MESSAGE)),
 });
 export type FrozenRow = v.InferOutput<typeof frozenRow>;
 
@@ -346,6 +390,7 @@ export type FrozenRow = v.InferOutput<typeof frozenRow>;
 export const projectRow = fields({
   id: integer(1),
   project: text(MAX_TEXT),
+  researchers: list(text(MAX_TEXT)),
   frozen: v.exactOptional(frozenRow),
 });
 export type ProjectRow = v.InferOutput<typeof projectRow>;
@@ -359,7 +404,7 @@ export type ProjectsPage = v.InferOutput<typeof projectsPage>;
 /** A barred blob: no study that names it may run (R67). */
 export const barredRow = fields({
   sha256: matching(/^(?:[0-9a-f]{64})$/),
-  reason: text(MAX_TEXT),
+  reason: text(MAX_MESSAGE),
   barred_by: text(MAX_TEXT),
   barred_at: integer(),
 });

@@ -517,7 +517,7 @@ class HeldRow(Struct):
 
     # `owner_suspended`, `project_frozen`, `bundle_barred`, `approval_pending` or `approval_refused`
     code: Code
-    reason: Text | UnsetType = UNSET  # in the administrator's words
+    reason: Message | UnsetType = UNSET  # in the administrator's words
 
 
 class SamplerRow(Struct):

@@ -46,6 +46,14 @@ export type Me = Readonly<wire.Me>;
 /** Why an administrator lets nothing of a study run. */
 export type HeldRow = Readonly<wire.HeldRow>;
 export type ProjectRow = ReturnType<typeof projectView>;
+export type PersonRow = ReturnType<typeof personView>;
+/** What an administrator changes about a person. Only what is given changes. */
+export interface PersonChange {
+  readonly state?: Exclude<wire.PersonState, "pending">;
+  /** Why the person is refused or suspended. */
+  readonly reason?: string;
+  readonly quota?: Partial<wire.QuotaRow>;
+}
 export type BarredRow = Readonly<wire.BarredRow>;
 /** Limits of the server, of a researcher or of a project. null: not set; 0: no limit. */
 export interface CeilingRow {
@@ -244,10 +252,22 @@ export function workersOf(value: unknown): readonly WorkerRow[] {
 
 export const placementOf = (value: unknown): PlacementRow => readRow(wire.placement, value);
 
-function projectView({ id, project, frozen }: wire.ProjectRow) {
+function personView(row: wire.PersonRow) {
+  return { ...row, reason: row.reason ?? "" } as const;
+}
+
+/** Returns people, the number of bytes that the server may still store, and whether more people follow. */
+export function peopleOf(value: unknown) {
+  const { researchers, room, more } = readRow(wire.peoplePage, value);
+  return { people: researchers.map(personView), room, more } as const;
+}
+
+function projectView({ id, project, researchers, frozen }: wire.ProjectRow) {
   return {
     id,
     name: project,
+    /** The researchers who may use the project, at most 100. */
+    researchers: researchers as readonly string[],
     isFrozen: frozen !== undefined,
     reason: frozen?.reason ?? "",
   } as const;

@@ -18,7 +18,10 @@ function trial(number: number, rest: Partial<TrialRow> = {}): TrialRow {
     runMs: 0,
     loadMs: 0,
     seq: number,
+    codeVersion: 1,
     error: null,
+    summary: [],
+    attributes: [],
     ...rest,
   };
 }

@@ -90,6 +90,80 @@ export interface Words {
     readonly lead: string;
     readonly reason: string;
     readonly reasonHint: string;
+    /** The button that leaves everything as it is. */
+    readonly no: string;
+    /** Questions before something ends: a title, and what will happen and to whom. */
+    readonly ask: {
+      readonly refuse: {
+        readonly title: (study: string) => string;
+        readonly text: (study: string, owner: string) => string;
+      };
+      readonly suspend: {
+        readonly title: (name: string) => string;
+        readonly text: (name: string, studies: string) => string;
+      };
+      readonly turnDown: {
+        readonly title: (name: string) => string;
+        readonly text: (name: string) => string;
+      };
+      readonly freeze: {
+        readonly title: (project: string) => string;
+        readonly text: (project: string, researchers: string) => string;
+      };
+      readonly bar: { readonly title: string; readonly text: string };
+    };
+    /** What a change has done, for a screen reader. */
+    readonly done: {
+      readonly approved: (study: string) => string;
+      readonly refused: (study: string) => string;
+      readonly active: (name: string) => string;
+      readonly suspended: (name: string) => string;
+      readonly turnedDown: (name: string) => string;
+      readonly quotaSet: (name: string) => string;
+      readonly frozen: (project: string) => string;
+      readonly unfrozen: (project: string) => string;
+      readonly barred: string;
+      readonly lifted: string;
+      readonly ceilingSet: string;
+    };
+    /** The table of people. */
+    readonly people: {
+      readonly heading: string;
+      readonly room: (size: string) => string;
+      readonly noRoom: string;
+      readonly find: string;
+      readonly matching: (count: string) => string;
+      readonly none: string;
+      readonly more: string;
+      readonly columns: Readonly<
+        Record<"name" | "state" | "studies" | "trials" | "stored" | "records", string>
+      >;
+      readonly actions: string;
+      readonly states: Readonly<Record<"active" | "pending" | "refused" | "suspended", string>>;
+      readonly admin: string;
+      readonly inProjects: (projects: string) => string;
+      readonly note: (note: string) => string;
+      readonly usedOf: (used: string, limit: string) => string;
+      readonly usedOfAny: (used: string) => string;
+      readonly parts: Readonly<
+        Record<"data" | "artifacts" | "checkpoints", (size: string) => string>
+      >;
+      readonly suspend: string;
+      readonly letBack: string;
+      readonly letIn: string;
+      readonly turnDown: string;
+      readonly quota: {
+        readonly change: string;
+        readonly title: (name: string) => string;
+        readonly text: string;
+        readonly fields: Readonly<Record<"studies" | "trials" | "bytes", string>>;
+        readonly set: string;
+      };
+    };
+    readonly noProjects: string;
+    readonly researchersOf: (names: string) => string;
+    readonly nobody: string;
+    readonly others: (count: string) => string;
     readonly awaiting: string;
     readonly noneAwaiting: string;
     readonly byIn: (owner: string, project: string, trials: string) => string;

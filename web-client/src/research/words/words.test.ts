@@ -1,4 +1,6 @@
 import { describeWords } from "../../i18n/words.fixture.ts";
 import { researchWords } from "./index.ts";
 
-describeWords("the researcher's words", researchWords);
+describeWords("the researcher's words", researchWords, {
+  sameEverywhere: ["/operate/people/usedOf()"],
+});

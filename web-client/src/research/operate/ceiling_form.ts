@@ -1,6 +1,6 @@
 // Reads the form in which an administrator sets a ceiling (R68). Page thread; pure.
 
-import type { CeilingRow } from "./rows.ts";
+import type { CeilingRow } from "../model/rows.ts";
 
 /** Returns a number of a form's field; null if the field is empty. */
 function numberOf(form: FormData, name: string, factor: number): number | null {
