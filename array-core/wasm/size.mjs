@@ -1,5 +1,6 @@
-// Measures what a volunteer downloads for array-core, compressed by gzip -9: a module (here the larger one) and the
-// sources of its loader. Fails if that exceeds the limit. The last line is one JSON object, for ./run bench array-core.
+// Measures what a volunteer downloads for array-core, compressed by gzip -9: the largest of the given modules, and the
+// sources of the loader. Fails if the sum exceeds the limit. The last line of output is one JSON object, for ./run bench
+// array-core.
 //   node size.mjs MODULE...
 import { readFileSync } from "node:fs";
 import { basename } from "node:path";

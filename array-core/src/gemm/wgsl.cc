@@ -172,7 +172,8 @@ std::vector<std::uint32_t> uniform_words(const Problem& problem, const Choice& c
       word(problem.out.offset),
   };
   words.resize(uniform_count(choice.variant.axes, stages));
-  // The batch's axes are the last ones of the block. Missing axes before them have extent 1.
+  // The uniform block has kBatchAxes axes. The last ones are the batch's axes; the others have
+  // extent 1.
   const int axes = problem.batch.size();
   for (int i = 1; i < kBatchAxes; ++i) {
     const int axis = axes - kBatchAxes + i;

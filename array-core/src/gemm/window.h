@@ -23,7 +23,7 @@ struct WindowAxis {
   std::int64_t out_stride = 0;  // elements from one column to the next
 };
 
-// The window's axes are the last ones. Missing axes at the front have one column and one term.
+// The spatial axes are the last `used` ones of `axes`. The others have one column and one term.
 struct Window {
   std::array<WindowAxis, kWindowAxes> axes;
   int used = kWindowAxes;  // at least 1

@@ -1,4 +1,5 @@
-// Encodes the axes that a reduction removes as bits, and removes them from views. Pure; any thread.
+// Encodes, as the bits of a number, which axes a reduction removes, and removes these axes from
+// views. Pure; any thread.
 #pragma once
 
 #include <cstdint>

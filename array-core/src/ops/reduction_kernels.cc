@@ -161,7 +161,7 @@ void variance(const Frame& f) {
     const Value zero = k.constant(real, 0);
     const Value free = count - k.read(f.less);
     // If ddof is at least the number of elements, the total is divided by zero, as in NumPy. If NaN
-    // are skipped, the result is then NaN.
+    // is skipped too, the result is NaN, also as in NumPy.
     const Value some = free > zero;
     Value result = total / k.select(some, free, zero);
     if (f.spec.skips_nan) result = k.select(some, result, zero / zero);

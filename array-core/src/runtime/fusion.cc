@@ -88,7 +88,7 @@ void Fusion::drop(Group& group) {
   const auto at = std::find_if(groups_.begin(), groups_.end(),
                                [&](const auto& each) { return each.get() == &group; });
   // The group leaves the list before it is destroyed. Its inputs may be the last arrays of their
-  // storages, so the list must be consistent when they are released.
+  // storages, so the list must be consistent when these inputs are released.
   const std::unique_ptr<Group> gone = std::move(*at);
   groups_.erase(at);
 }

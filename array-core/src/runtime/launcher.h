@@ -125,8 +125,8 @@ class Launcher {
   // "not_profiled".
   Status end_profile(std::string& text);
 
-  // Returns whether fusion is on. Then launches into new arrays wait, and are joined with launches
-  // that read these arrays (fusion.h). Turning fusion off launches everything that waits.
+  // Returns whether fusion is on. While it is on, launches into new arrays wait and are joined with
+  // launches that read these arrays (fusion.h). Turning it off launches everything that waits.
   bool is_fusing() const { return fusion_ != nullptr; }
   Status set_fusing(bool fusing);
   // Launches the operations that compute the array's bytes, so that they can be read.

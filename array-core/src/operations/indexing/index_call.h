@@ -58,9 +58,9 @@ class IndexCalls {
   // value, "read_only", "shapes_do_not_broadcast".
   Status write_where(const Array& target, const Array& mask, const IndexedValue& value);
 
-  // Returns `condition ? then : otherwise` in the common shape. The result has the given dtype,
-  // which both values must have if they are scalars. Error: value, "shapes_do_not_broadcast".
-  // REQUIRES: the condition has bools.
+  // Returns `condition ? then : otherwise` in the common shape, with the given dtype. Error: value,
+  // "shapes_do_not_broadcast". REQUIRES: the condition has bools; a value that is a scalar has the
+  // given dtype.
   Result<Array> select(const Array& condition, const IndexedValue& then,
                        const IndexedValue& otherwise, DType dtype);
 

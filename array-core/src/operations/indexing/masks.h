@@ -35,8 +35,7 @@ class Masks {
 
   Launcher& launcher_;
   Scans& scans_;
-  // The number of true elements. It is a member, because a device can write only to the library's
-  // memory.
+  // The number of true elements of the newest mask whose elements a device counted.
   std::int32_t total_ = 0;
   std::optional<KernelRef> count_;
   std::optional<KernelRef> find_;
