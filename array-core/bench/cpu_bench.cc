@@ -1,5 +1,6 @@
-// Compares the blocked CPU interpreter with the same work written as one C++ loop. Use the ratios
-// of one run, not the times: `add/blocks` over `add/loop`, `chain/blocks` over `chain/loop`.
+// Compares the blocked CPU interpreter with the same work written as one C++ loop. Times differ
+// between machines, so use the ratios of one run: `add/blocks` over `add/loop`, `chain/blocks` over
+// `chain/loop`.
 #include <benchmark/benchmark.h>
 
 #include <vector>

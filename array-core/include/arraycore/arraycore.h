@@ -26,7 +26,7 @@
 extern "C" {
 #endif
 
-// The version of this interface. It grows with every change except an addition.
+// The version of this interface. It increases with every change that does more than add something.
 #define AC_INTERFACE_VERSION 2
 AC_EXPORT(ac_interface_version) int32_t ac_interface_version(void);
 

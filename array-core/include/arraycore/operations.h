@@ -201,7 +201,7 @@ enum ac_operation {
   // Words: fusing (flag).
   AC_CALL_FUSE = 52,
 
-  // Launches everything that waits.
+  // Launches all waiting operations.
   AC_CALL_FLUSH = 53,
 
   // Begins to record launches, uploads and downloads.

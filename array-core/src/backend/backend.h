@@ -195,8 +195,8 @@ class Backend {
   }
   virtual void forget_blocks(const void* /*owner*/) {}
 
-  // Starts again, on a new device if the old one was lost. Prepared kernels remain valid. REQUIRES:
-  // no storage is in use.
+  // Resets the back end, and opens a new device if the old one was lost. Prepared kernels remain
+  // valid. REQUIRES: no storage is in use.
   virtual Status reset() { return Done{}; }
 
  protected:

@@ -252,7 +252,8 @@ struct Reduction {
     totals,   // one result for each row
     running,  // one result for each element: a scan, in C order over the reduced axes
   };
-  // Not empty. All `combine` expressions together form one associative and commutative operation.
+  // At least one accumulator. All `combine` expressions together form one associative and
+  // commutative operation.
   std::vector<Accumulator> values;
   Id post = kNone;  // Block: reads every a, stores outputs
   Gives gives = Gives::totals;

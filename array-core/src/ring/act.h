@@ -11,7 +11,7 @@ enum class Act : std::uint8_t {
   notify_executor,   // wake the thread that sleeps on `sleeps`
   message_executor,  // post one message to the executor
   notify_issuer,     // wake the thread that sleeps on `signal`
-  // Issuer: sleep while `signal` has the value `seen_signal`. Drain: sleep while `sleeps` is 1.
+  // The issuer's host sleeps while `signal` is `seen_signal`; the executor's, while `sleeps` is 1.
   wait,
   execute,      // drain: execute the command at `position`, then executed()
   reset,        // drain: drop all objects and open the device again, then was_reset()

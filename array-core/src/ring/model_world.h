@@ -102,7 +102,7 @@ struct World {
 
 inline constexpr std::uint8_t kLossSerial = 15;
 
-// A world as bytes. Two worlds are equal if their keys are equal.
+// The bytes of a World. Two worlds are equal if their keys are equal.
 struct Key {
   std::array<char, 256> bytes{};
   std::size_t size = 0;

@@ -126,7 +126,7 @@ class Launcher {
   Status end_profile(std::string& text);
 
   // Returns whether fusion is on. While it is on, launches into new arrays wait and are joined with
-  // launches that read these arrays (fusion.h). Turning it off launches everything that waits.
+  // launches that read these arrays (fusion.h). Turning it off launches all waiting operations.
   bool is_fusing() const { return fusion_ != nullptr; }
   Status set_fusing(bool fusing);
   // Launches the operations that compute the array's bytes, so that they can be read.
@@ -135,7 +135,7 @@ class Launcher {
   // that the bytes can be written. Code that accesses a storage's bytes without a launch or an
   // assignment must call prepare_read() or prepare_write().
   Status prepare_write(const Array& array);
-  // Launches everything that waits.
+  // Launches all waiting operations.
   Status flush();
   // Launches waiting operations that hold too much memory. Call it after arrays were released.
   Status reclaim();

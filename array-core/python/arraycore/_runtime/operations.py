@@ -197,7 +197,7 @@ def fuse(fusing: bool) -> int:
 
 
 def flush() -> int:
-    """Launch everything that waits."""
+    """Launch all waiting operations."""
     return call(opcodes.FLUSH)
 
 

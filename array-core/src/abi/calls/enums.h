@@ -83,7 +83,7 @@ enum class PoolForm : std::uint8_t {
 enum class CaptureFact : std::uint8_t {
   // the number of commands
   commands = 0,
-  // the number of values that a play takes
+  // the number of values that the caller gives to each play
   values = 1,
   // its own storage in KiB
   kib = 2,
