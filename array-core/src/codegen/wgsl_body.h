@@ -43,7 +43,7 @@ std::string write_block(const ir::Kernel& kernel, Environment& environment, ir::
                         const std::vector<ir::Id>& shared);
 // Returns code that computes `expr` and returns its value.
 std::string write_return(const ir::Kernel& kernel, Environment& environment, ir::Id expr);
-// Returns all functions of the kernel.
+// Returns the WGSL of all functions of the kernel.
 std::string write_functions(const ir::Kernel& kernel, Environment& environment);
 
 }  // namespace arraycore::codegen

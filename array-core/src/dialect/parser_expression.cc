@@ -1,4 +1,4 @@
-// Parses expressions by precedence climbing, with C++'s table.
+// Parses expressions by precedence climbing, with the precedences of C++.
 #include <array>
 #include <string>
 #include <utility>

@@ -27,7 +27,7 @@ struct Side {
   bool prologue = false;
   bool by_term = false;  // for `a`: it is read at the same Term as `b`
 
-  // Returns whether the tile consists of single elements.
+  // Returns whether the tile consists of single elements instead of vectors.
   bool scalars() const { return load == Load::terms4; }
   std::uint32_t fetches() const { return lines * depth / 4 / threads; }
   std::string slot(std::uint32_t s) const { return name + "_" + std::to_string(s); }

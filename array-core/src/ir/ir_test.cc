@@ -257,7 +257,7 @@ TEST(Print, IsStable) {
   EXPECT_EQ(to_text(DType::float32, put(std::nanf(""))), "nan:7fc00000");
 }
 
-// Breaks each rule of the language once.
+// Breaks each rule of the kernel language once, so that verify() must refuse the kernel.
 TEST(Verify, RefusesWhatTheLanguageForbids) {
   const auto refused = [](const Kernel& kernel, const std::string& why) {
     const Status status = verify(kernel);
