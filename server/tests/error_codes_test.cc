@@ -244,6 +244,12 @@ const std::map<std::string, Provoke>& provocations() {
                                R"({"quota":{"bytes":4194304}})");
          return saving.upload("a", std::string(std::size_t{3} << 20, 'x'));
        }},
+      {"too_many_devices",
+       [] {
+         TestServer server([](ServeConfig& config) { config.max_devices = 1; });
+         server.join();
+         return code_of(http_request(server.compute(), "POST", "/api/join", {}, join_body(server)));
+       }},
       {"message_quota",
        [] {
          TestServer server([](ServeConfig& config) {

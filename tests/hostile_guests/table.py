@@ -58,6 +58,8 @@ ATTEMPTS = (
     Attempt(budgets.lines_without_end, "ok"),
     Attempt(budgets.specs_without_end, "ok quota_exceeded"),
     Attempt(budgets.devices_without_end, "ok rate_limited", options=("--joins-burst", "20")),
+    Attempt(budgets.devices_for_every_place, "ok too_many_devices",
+            options=("--max-devices", "200")),
     Attempt(budgets.changes_without_end, "rate_limited ok"),
     Attempt(budgets.reports_without_end, "ok rate_limited"),
     Attempt(budgets.files_for_another_device, "unknown_attempt"),

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "app/descriptors.h"
+#include "app/idle_devices.h"
 #include "app/kept_runtimes.h"
 #include "app/liveness.h"
 #include "app/memory.h"
@@ -146,7 +147,9 @@ class RunningServer final : public Server {
         readers_({.queues = {.waiting_per_caller = config.waiting_requests}}),
         hub_(hub::make_hub(io_, *storage_, readers_, outputs_, metrics_, hub_settings(config))),
         deliverer_(*storage_, deliverer_settings()),
-        sweep_(asio::make_strand(io_)) {}
+        sweep_(asio::make_strand(io_)),
+        idle_devices_(*storage_, readers_, *hub_, identities_, sweep_.get_executor(),
+                      {.days = config.idle_device_days, .most_devices = config.max_devices}) {}
 
   ~RunningServer() override { stop(); }
 
@@ -417,6 +420,7 @@ class RunningServer final : public Server {
                                .max_checkpoint_bytes = config_.max_checkpoint_bytes,
                                .max_artifact_bytes = config_.max_artifact_bytes,
                                .webhooks = config_.webhooks ? &webhook_rules_ : nullptr,
+                               .max_devices = config_.max_devices,
                                .open_metrics = is_loopback(config_.console),
                                .open_registration = config_.open_registration};
     };
@@ -494,6 +498,7 @@ class RunningServer final : public Server {
       (void)readers_.post(give_back_unused_memory);
       watch_time();
       trim_audit();
+      idle_devices_.tick(clock_->now());
       note_room();
       sweep();
     });
@@ -582,6 +587,7 @@ class RunningServer final : public Server {
   std::unique_ptr<net::Listener> console_listener_;
   hub::Timer sweep_;
   // Only the strand of sweep_ uses the next five members.
+  IdleDevices idle_devices_;
   bool has_room_ = true;  // as the hub knows it
   std::int64_t kept_at_ = 0;
   std::int64_t trimmed_at_ = 0;

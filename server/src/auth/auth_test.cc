@@ -179,6 +179,13 @@ TEST(IdentityCache, CountsDevicesAndRequests) {
   EXPECT_EQ(identities.devices("default"), 1);
   identities.committed(storage::EraseDevice{"d2"}, with(Applied::applied));
   EXPECT_EQ(identities.devices("default"), 0);
+  identities.committed(device("d3", "s"), with(Applied::applied));
+  EXPECT_EQ(identities.all_devices(), 1);
+  identities.committed(storage::CollectDevice{"d3"}, with(Applied::superseded));
+  EXPECT_EQ(identities.all_devices(), 1);
+  identities.committed(storage::CollectDevice{"d3"}, with(Applied::applied));
+  EXPECT_EQ(identities.all_devices(), 0);
+  EXPECT_EQ(identities.devices("default"), 0);
 
   storage::CreatePrincipal grace = person("grace", "t");
   grace.principal.state = storage::PrincipalState::pending;

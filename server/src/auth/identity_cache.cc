@@ -145,7 +145,9 @@ struct IdentityCache::Follower {
     if (storage::Enrolment* code = by_id(cache.codes_.rows, revoke.id)) code->revoked_at = now;
   }
   void operator()(const storage::CreateDevice& create) const {
-    cache.put(create.device);
+    storage::Device device = create.device;
+    device.seen_at = now;
+    cache.put(std::move(device));
     const auto code = cache.codes_.by_hash.find(create.code_hash);
     if (code != cache.codes_.by_hash.end()) ++cache.codes_.rows.at(code->second).uses;
   }
@@ -156,6 +158,11 @@ struct IdentityCache::Follower {
     --cache.joined_[found->second.project];
   }
   void operator()(const storage::EraseDevice& erase) const { cache.remove_device(erase.device); }
+  void operator()(const storage::CollectDevice& gone) const { cache.remove_device(gone.device); }
+  void operator()(const storage::SeeDevice& see) const {
+    const auto found = cache.devices_.find(see.device);
+    if (found != cache.devices_.end()) found->second.seen_at = now;
+  }
   template <typename Other>
   void operator()(const Other&) const {}
 
@@ -425,6 +432,11 @@ std::int64_t IdentityCache::devices(const std::string& project) const {
   const std::shared_lock lock(mutex_);
   const auto found = joined_.find(project);
   return found == joined_.end() ? 0 : found->second;
+}
+
+std::int64_t IdentityCache::all_devices() const {
+  const std::shared_lock lock(mutex_);
+  return std::ssize(devices_);
 }
 
 std::vector<std::string> IdentityCache::researchers(const std::string& project,

@@ -83,6 +83,8 @@ class IdentityCache {
   std::size_t pending() const;
   // Returns how many devices of the project have joined and are not revoked.
   std::int64_t devices(const std::string& project) const;
+  // Returns how many devices the server has, with revoked ones.
+  std::int64_t all_devices() const;
 
   // Returns names of the active researchers who may use the project, sorted, at most `limit`.
   std::vector<std::string> researchers(

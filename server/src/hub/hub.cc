@@ -15,8 +15,10 @@
 
 #include "base/steady_clock.h"
 #include "hub/deletion_sweep.h"
+#include "hub/device_collection.h"
 #include "hub/executor.h"
 #include "hub/group_commit.h"
+#include "hub/overloaded.h"
 #include "hub/token_sessions.h"
 #include "hub/watchers.h"
 #include "protocol/codec.h"
@@ -30,20 +32,8 @@ namespace asio = boost::asio;
 using std::chrono::milliseconds;
 using storage::Applied;
 
-constexpr int kCloseClean = 1000;
-
-template <typename... Fs>
-struct Overloaded : Fs... {
-  using Fs::operator()...;
-};
-
 std::function<std::uint64_t()> random_source() {
   return [engine = std::mt19937_64(std::random_device{}())]() mutable { return engine(); };
-}
-
-Error unavailable() {
-  return Error{"storage_unavailable",
-               "The server cannot write to its database now; try again in a few seconds."};
 }
 
 class StrandHub final : public Hub {
@@ -316,6 +306,19 @@ class StrandHub final : public Hub {
     }));
   }
 
+  // As in erase_device(), a device gets no lease meanwhile.
+  void collect_devices(std::vector<std::string> devices, std::int64_t before, Told told) override {
+    push(Task([this, devices = std::move(devices), before, told = std::move(told)] {
+      if (read_only_ || devices.empty()) return;
+      std::set<std::string> connected;
+      for (const auto& [id, peer] : peers_) connected.insert(peer.device);
+      for (const std::string& device : devices)
+        if (!connected.contains(device)) handle(dispatch::DeviceErasing{device});
+      stage(collection_of(devices, connected, before, told,
+                          [this, devices](const auto& gone) { on_collected(devices, gone); }));
+    }));
+  }
+
   void commit(std::vector<storage::Transition> group, Committed done) override {
     push(Task([this, group = std::move(group), done = std::move(done)]() mutable {
       stage(std::move(group), std::move(done));
@@ -431,6 +434,17 @@ class StrandHub final : public Hub {
             watchers_.wake(study);
             done(study);
           });
+  }
+
+  // A device that was collected may have connected meanwhile. It joins again.
+  void on_collected(const std::vector<std::string>& devices, const std::set<std::string>& gone) {
+    for (const auto& [session, peer] : peers_) {
+      if (!gone.contains(peer.device)) continue;
+      handle(dispatch::SessionClosed{session, dispatch::SessionClosed::How::clean});
+      peer.peer->close(kCloseTryLater, "Connect again.");
+    }
+    for (const std::string& device : devices)
+      handle(dispatch::DeviceErasing{device, dispatch::DeviceErasing::Step::failed});
   }
 
   // Handles all events that have arrived, and commits their proposals together.

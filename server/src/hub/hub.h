@@ -99,6 +99,12 @@ inline Error no_room() {
   return {"no_room", "The server's disk is nearly full: its operator has to make room."};
 }
 
+// Returns the error for a request that cannot be stored now.
+inline Error unavailable() {
+  return {"storage_unavailable",
+          "The server cannot write to its database now; try again in a few seconds."};
+}
+
 class Hub {
  public:
   // REQUIRES before destruction: stop() was called, and no thread runs the I/O context any more.
@@ -204,6 +210,13 @@ class Hub {
   // Revokes the device and erases it from storage. Meanwhile the device gets no lease. The outcome
   // is `conflict` if no device has this name.
   virtual void erase_device(std::string device, storage::NoteAudit note, Committed done) = 0;
+
+  // Removes those of these devices that storage::CollectDevice removes. Devices that are connected
+  // stay, and are noted as seen. `told` gets each change with its outcome. Does nothing while the
+  // server cannot write.
+  using Told = std::function<void(const storage::Transition&, const storage::Outcome&)>;
+  virtual void collect_devices(std::vector<std::string> devices, std::int64_t before,
+                               Told told) = 0;
 
   // ---- rules of administrators (R67, R68)
 

@@ -6,6 +6,10 @@
 
 namespace hyperflock::hub {
 
+// Codes with which a connection is closed; protocol.md has all.
+inline constexpr int kCloseClean = 1000;
+inline constexpr int kCloseTryLater = 1013;
+
 // The part of a connection that the hub uses: it sends frames and can be closed. A peer is owned by
 // its connection and not by the hub.
 class Peer {

@@ -8,6 +8,7 @@
 namespace hyperflock::net {
 namespace {
 
+constexpr std::int64_t kSeenMs = 3'600'000;
 // A session counts its messages against the device's quota once for this many bytes, because each
 // count takes a lock.
 constexpr std::size_t kPaidAtOnce = std::size_t{64} << 10;
@@ -39,6 +40,7 @@ class WorkerSession final : public SessionBase {
     }
     peer->trust();
     device_ = device->id;
+    note_seen(*device);
     session_ = context_.hub.next_session();
     context_.hub.open(
         dispatch::SessionOpened{*session_, device->id, device->project,
@@ -57,6 +59,16 @@ class WorkerSession final : public SessionBase {
                      "This device sends more bytes than the server reads: send fewer, and later."});
     if (const auto peer = channel()) peer->close(kTryLater, "message_quota");
     return false;
+  }
+
+  // Notes at most once an hour that the device is used, so that it is not collected.
+  void note_seen(const storage::Device& device) {
+    if (context_.identities.now() - device.seen_at < kSeenMs) return;
+    const storage::SeeDevice see{device.id};
+    context_.hub.commit(
+        {see}, [&identities = context_.identities, see](const Result<storage::Outcome>& outcome) {
+          if (outcome) identities.committed(see, *outcome);
+        });
   }
 
   Credit on_message(protocol::ClientMessage message) override {

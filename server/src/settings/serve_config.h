@@ -65,7 +65,9 @@ struct ServeConfig {
   std::size_t io_threads = 1;
   double joins_burst = 300;
   double joins_per_s = 2;
-  double message_kib_burst = 16'384;  // of a device; see hub::MessageLimits
+  std::int64_t max_devices = 100'000;  // that may have joined; 0: any number
+  std::int64_t idle_device_days = 30;  // see app::IdleDevices; 0: they are kept
+  double message_kib_burst = 16'384;   // of a device; see hub::MessageLimits
   double message_kib_per_s = 1'024;
   bool open_registration = true;
   bool webhooks = true;

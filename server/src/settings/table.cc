@@ -144,6 +144,11 @@ std::vector<Setting> make_table() {
        "devices that one address may add at once"},
       {kPeople, "joins-per-s", number(&C::joins_per_s, 0.001, 1e9),
        "devices that one address may add in the long run"},
+      {kPeople, "max-devices", integer(&C::max_devices, 0, 1'000'000'000),
+       "devices that may have joined; a project gets half of what others leave; 0 is any number"},
+      {kPeople, "idle-device-days", integer(&C::idle_device_days, 0, 36'500),
+       "how long a device that has sent no result is kept after its last connection; 0 is for "
+       "ever"},
       // The least value is large enough for the longest message together with the bytes that a
       // session has not counted yet.
       {kPeople, "message-kib-burst", number(&C::message_kib_burst, 2'048, 1e9),

@@ -3,6 +3,7 @@
 // ms) by its injected clock, and assigns ids (Outcome::id). transition.h explains guards.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -66,7 +67,27 @@ struct Device {
   std::string device_class;
   std::string engine;
   bool revoked = false;
+  std::int64_t seen_at = 0;  // when it was connected last, to about an hour
 };
+
+// A row of a list by the time at which devices were seen.
+struct SeenDevice {
+  std::string id;
+  std::int64_t seen_at = 0;
+  bool idle = false;  // whether it has sent no result and is not revoked
+  bool operator==(const SeenDevice&) const = default;
+};
+
+// The places that a project may use, as long as the server has any.
+inline constexpr std::int64_t kLeastPlaces = 100;
+
+// Returns whether a project that has `own` devices may get another one, if the server has `all` and
+// takes at most `most` (0: any number). A project may use half of the places that other projects
+// leave, so that no join link can use up all places.
+inline bool has_place(std::int64_t most, std::int64_t own, std::int64_t all) {
+  if (most == 0) return true;
+  return all < most && own < std::max(kLeastPlaces, (most - (all - own)) / 2);
+}
 
 struct Enrolment {
   std::string code_hash;  // hex SHA-256
@@ -167,10 +188,22 @@ struct RevokeEnrolment {
   std::int64_t id = 0;
 };
 // Adds a device and counts one use of the code, if a code is given. The code must admit a device
-// (else `superseded`), and the device's id must be new (else `conflict`).
+// (else `superseded`), there must be a place for it (has_place(), else `superseded` with
+// Refusal::too_many_devices), and the device's id must be new (else `conflict`).
 struct CreateDevice {
   Device device;
   std::string code_hash{};
+  std::int64_t most_devices = 0;
+};
+// Notes that a device that exists (else `conflict`) is connected now.
+struct SeeDevice {
+  std::string device;
+};
+// Removes a device as EraseDevice does, if it exists (else `conflict`), has sent no result, is not
+// revoked, and was not seen since `before` (else `superseded`).
+struct CollectDevice {
+  std::string device;
+  std::int64_t before = 0;
 };
 // Revokes a device that exists (else `conflict`) and is not revoked yet (else `repeated`).
 struct RevokeDevice {

@@ -180,6 +180,11 @@ class Storage {
   // Returns whether a study of `project` names the blob as its bundle or data.
   virtual Result<bool> project_references(const std::string& project,
                                           const std::string& sha256) = 0;
+  // Returns devices that were seen before this time, in the order of seen_at and id, after `after`,
+  // at most `limit`.
+  virtual Result<std::vector<SeenDevice>> devices_seen_before(std::int64_t before,
+                                                              const SeenDevice& after,
+                                                              std::int64_t limit) = 0;
   // Returns what the owner has stored.
   virtual Result<StoredBytes> stored(const std::string& owner) = 0;
   // Returns the outcome that an upload of this many bytes would have because of the owner's quota

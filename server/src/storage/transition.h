@@ -290,8 +290,8 @@ using Transition =
                  StoreSuggestion, StoreConstraints, SetWebhook, StoreWebhookSecret, NoteDevices,
                  NoteDelivery, CreatePrincipal, UpdatePrincipal, CreateToken, RevokeToken,
                  CreateProject, FreezeProject, BarBlob, SetCeiling, CreateEnrolment,
-                 RevokeEnrolment, CreateDevice, RevokeDevice, EraseDevice, OwnBlob, NoteAudit,
-                 TrimAudit, KeepTime>;
+                 RevokeEnrolment, CreateDevice, SeeDevice, CollectDevice, RevokeDevice, EraseDevice,
+                 OwnBlob, NoteAudit, TrimAudit, KeepTime>;
 
 enum class Applied {
   applied,     // the guard held; the change is durable
@@ -308,7 +308,7 @@ struct Freed {
   bool operator==(const Freed&) const = default;
 };
 
-// The reason why an upload of a live attempt, or a report, was refused.
+// The reason why an upload of a live attempt, a report, an extension or a device was refused.
 enum class Refusal {
   artifact_exists,
   artifact_count,
@@ -317,6 +317,7 @@ enum class Refusal {
   series_count,
   series_size,
   space_changed,
+  too_many_devices,
 };
 
 struct Outcome {

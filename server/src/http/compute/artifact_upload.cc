@@ -113,6 +113,7 @@ class ArtifactUpload final : public AttemptUpload {
       case storage::Refusal::series_count:
       case storage::Refusal::series_size:
       case storage::Refusal::space_changed:
+      case storage::Refusal::too_many_devices:
         break;
     }
     return Error{"artifact_count", "An attempt may upload at most " +

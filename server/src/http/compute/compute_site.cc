@@ -118,9 +118,13 @@ Status join(const SiteContext& context, const Request& request, const Reply& rep
   const std::string secret = auth::new_token(auth::TokenKind::device_secret);
   const storage::Device device{auth::new_device_id(), code.project, auth::token_hash(secret),
                                query.device_class, query.engine};
-  const storage::CreateDevice create{device, auth::token_hash(query.code)};
+  const storage::CreateDevice create{device, auth::token_hash(query.code), context.max_devices};
   const auto answer = [create, device, secret, &identities = context.identities](
                           const storage::Outcome& outcome) -> Result<Response> {
+    if (outcome.refusal == storage::Refusal::too_many_devices) {
+      return Error{"too_many_devices",
+                   "As many devices have joined as this server takes; try again later."};
+    }
     if (outcome.applied == storage::Applied::superseded) return closed_code();
     if (outcome.applied != storage::Applied::applied)
       return Error{"internal", "The new device's name was taken; join again."};

@@ -49,6 +49,7 @@ struct SiteContext {
   std::uint64_t max_checkpoint_bytes = std::uint64_t{64} << 20;
   std::uint64_t max_artifact_bytes = std::uint64_t{64} << 20;
   const webhook::AddressRules* webhooks = nullptr;  // null: no study may have a webhook
+  std::int64_t max_devices = 0;                     // that may have joined; 0: any number
   bool open_metrics = false;                        // on this machine /metrics needs no token
   bool open_registration = true;                    // whether anybody may register as a researcher
 };

@@ -276,6 +276,73 @@ TEST_P(StorageContract, ADeviceThatChangesWithoutEndIsKeptUnderItsNameAlone) {
   EXPECT_EQ(storage().attempt(AttemptId{21}).value()->state, AttemptState::revoked);
 }
 
+// Who joined and computed nothing is collected after a while; who has sent a result is not.
+TEST_P(StorageContract, DevicesThatComputedNothingAreCollected) {
+  for (const char* id : {"idle", "back", "worker", "revoked", "began"}) apply({create_device(id)});
+  apply({create_study(1), start(1, key(1, 0), "worker"), complete(1, {0.5}, "worker"),
+         start(2, key(1, 1), "began"), RevokeDevice{"revoked"}});
+  at(kNow + 100);
+  EXPECT_EQ(applied(SeeDevice{"back"}), Applied::applied);
+  EXPECT_EQ(applied(SeeDevice{"nobody"}), Applied::conflict);
+  const auto before = kNow + 50;
+  EXPECT_THAT(storage().devices_seen_before(before, {}, 3).value(),
+              ElementsAre(SeenDevice{"began", kNow, true}, SeenDevice{"idle", kNow, true},
+                          SeenDevice{"revoked", kNow, false}));
+  EXPECT_THAT(storage().devices_seen_before(before, {"revoked", kNow}, 3).value(),
+              ElementsAre(SeenDevice{"worker", kNow, false}));
+  EXPECT_THAT(storage().devices_seen_before(kNow + 101, {"worker", kNow}, 3).value(),
+              ElementsAre(SeenDevice{"back", kNow + 100, true}));
+
+  for (const char* id : {"back", "worker", "revoked"})
+    EXPECT_EQ(applied(CollectDevice{id, before}), Applied::superseded) << id;
+  EXPECT_EQ(applied(CollectDevice{"nobody", before}), Applied::conflict);
+  for (const char* id : {"idle", "began"})
+    EXPECT_EQ(applied(CollectDevice{id, before}), Applied::applied) << id;
+  reopen();
+  EXPECT_THAT(storage().identities().value().devices, SizeIs(3));
+  EXPECT_EQ(storage().identities().value().devices[0].id, "back");
+  EXPECT_EQ(storage().identities().value().devices[0].seen_at, kNow + 100);
+  EXPECT_EQ(storage().attempt(AttemptId{1}).value()->device, "worker");
+  EXPECT_EQ(storage().attempt(AttemptId{2}).value()->device, kErasedDevice);
+  EXPECT_EQ(storage().attempt(AttemptId{2}).value()->state, AttemptState::revoked);
+}
+
+// A project may use half of the places that others leave.
+TEST_P(StorageContract, AServerTakesOnlySoManyDevices) {
+  constexpr std::int64_t kMost = 300;
+  const auto join = [&](const std::string& id, const std::string& project) {
+    CreateDevice create = create_device(id);
+    create.device.project = project;
+    create.most_devices = kMost;
+    return apply_one(create);
+  };
+  std::vector<Transition> many;
+  for (int i = 0; i < 150; ++i) many.push_back(create_device("d" + std::to_string(i)));
+  apply(many);
+  const Outcome refused = join("more", "default");
+  EXPECT_EQ(refused.applied, Applied::superseded);
+  EXPECT_EQ(refused.refusal, Refusal::too_many_devices);
+  EXPECT_EQ(join("b0", "birds").applied, Applied::applied);
+  EXPECT_EQ(applied(EraseDevice{"d0"}), Applied::applied);
+  EXPECT_EQ(join("more", "default").refusal, Refusal::too_many_devices);  // the bird has a place
+  EXPECT_EQ(applied(EraseDevice{"b0"}), Applied::applied);
+  reopen();
+  EXPECT_EQ(join("more", "default").applied, Applied::applied);
+  EXPECT_EQ(join("again", "default").refusal, Refusal::too_many_devices);
+  EXPECT_EQ(applied(create_device("any")), Applied::applied);  // without a limit
+}
+
+TEST(Places, AProjectAlwaysHasSomeAndTheServerHasAnEnd) {
+  EXPECT_TRUE(has_place(0, 1'000'000, 2'000'000));
+  EXPECT_TRUE(has_place(150, 99, 99));
+  EXPECT_FALSE(has_place(150, 100, 100));
+  EXPECT_FALSE(has_place(150, 10, 150));
+  EXPECT_TRUE(has_place(1'000, 499, 499));
+  EXPECT_FALSE(has_place(1'000, 500, 500));
+  EXPECT_TRUE(has_place(1'000, 249, 749));
+  EXPECT_FALSE(has_place(1'000, 250, 750));
+}
+
 // The attempts of an erased device are not taken for those of a device that joins later.
 TEST_P(StorageContract, AnErasedDevicesAttemptsStayNobodys) {
   apply({create_device("d1"), create_study(1), start(1, key(1, 0), "d1"), EraseDevice{"d1"}});

@@ -128,11 +128,20 @@ Outcome Writer::apply_one(const CreateDevice& create) {
         create.code_hash, now_);
     if (!code.next()) return outcome(Applied::superseded);
   }
+  std::int64_t all = 0;
+  for (const auto& [project, devices] : joined()) all += devices;
+  std::int64_t& own = joined()[device.project];
+  if (!has_place(create.most_devices, own, all)) {
+    Outcome refused = outcome(Applied::superseded);
+    refused.refusal = Refusal::too_many_devices;
+    return refused;
+  }
   const int inserted = db_->run(
       "INSERT OR IGNORE INTO devices (id, project, secret_hash, device_class, engine,"
-      " created_at) VALUES (?, ?, ?, ?, ?, ?)",
+      " created_at, seen_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)",
       device.id, device.project, device.secret_hash, device.device_class, device.engine, now_);
   if (inserted == 0) return outcome(Applied::conflict);
+  ++own;
   if (!create.code_hash.empty())
     db_->run("UPDATE codes SET uses = uses + 1 WHERE code_hash = ?", create.code_hash);
   return outcome(Applied::applied);
@@ -151,12 +160,55 @@ Outcome Writer::apply_one(const RevokeDevice& revoke) {
 // The cost does not depend on the number of attempts. An attempt names its device by a row of
 // device_versions, and only these rows are removed.
 Outcome Writer::apply_one(const EraseDevice& erase) {
-  if (db_->run("DELETE FROM devices WHERE id = ?", erase.device) == 0)
-    return outcome(Applied::conflict);
-  db_->run("DELETE FROM device_use WHERE device = ?", erase.device);
-  db_->run(kRevokeAttempts, AttemptState::revoked, now_, erase.device);
-  db_->run("DELETE FROM device_versions WHERE device = ?", erase.device);
+  std::string project;
+  {
+    Query gone = db_->query("DELETE FROM devices WHERE id = ? RETURNING project", erase.device);
+    if (!gone.next()) return outcome(Applied::conflict);
+    project = gone.text(0);
+  }
+  forget_device(erase.device, project);
   return outcome(Applied::applied);
+}
+
+Outcome Writer::apply_one(const SeeDevice& see) {
+  const int seen = db_->run("UPDATE devices SET seen_at = ? WHERE id = ?", now_, see.device);
+  return outcome(seen > 0 ? Applied::applied : Applied::conflict);
+}
+
+Outcome Writer::apply_one(const CollectDevice& collect) {
+  {
+    Query known = db_->query("SELECT 1 FROM devices WHERE id = ?", collect.device);
+    if (!known.next()) return outcome(Applied::conflict);
+  }
+  std::string project;
+  {
+    Query gone = db_->query(
+        "DELETE FROM devices WHERE id = ?1 AND revoked_at IS NULL AND seen_at < ?2"
+        " AND NOT EXISTS (SELECT 1 FROM device_versions WHERE device = ?1 AND finished = 1)"
+        " RETURNING project",
+        collect.device, collect.before);
+    if (!gone.next()) return outcome(Applied::superseded);
+    project = gone.text(0);
+  }
+  forget_device(collect.device, project);
+  return outcome(Applied::applied);
+}
+
+void Writer::forget_device(const std::string& device, const std::string& project) {
+  if (joined_) --(*joined_)[project];
+  db_->run("DELETE FROM device_use WHERE device = ?", device);
+  db_->run(kRevokeAttempts, AttemptState::revoked, now_, device);
+  db_->run("DELETE FROM device_versions WHERE device = ?", device);
+}
+
+std::map<std::string, std::int64_t>& Writer::joined() {
+  if (!joined_) {
+    std::map<std::string, std::int64_t> counted;
+    Query rows = db_->query("SELECT project, count(*) FROM devices GROUP BY project");
+    while (rows.next()) counted.emplace(rows.text(0), rows.integer(1));
+    joined_ = std::move(counted);
+  }
+  return *joined_;
 }
 
 std::int64_t Writer::device_version(const StartAttempt& start) {

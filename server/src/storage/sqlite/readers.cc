@@ -316,11 +316,12 @@ Identities identities(Db& db) {
                               codes.integer(7), codes.integer(8), codes.integer(9)});
   }
   Query devices = db.query(
-      "SELECT id, project, secret_hash, device_class, engine, revoked_at FROM devices ORDER BY id");
+      "SELECT id, project, secret_hash, device_class, engine, revoked_at, seen_at FROM devices"
+      " ORDER BY id");
   while (devices.next()) {
     all.devices.push_back({std::string(devices.text(0)), std::string(devices.text(1)),
                            std::string(devices.text(2)), std::string(devices.text(3)),
-                           std::string(devices.text(4)), !devices.null(5)});
+                           std::string(devices.text(4)), !devices.null(5), devices.integer(6)});
   }
   all.barred = barred_blobs(db);
   all.rules = rules(db);
@@ -505,6 +506,15 @@ Usage usage(Db& db, const std::string& owner) {
   Query row = db.query(kSelectUsage, owner);
   if (!row.next()) return {};
   return {row.integer(0), trials_of(row.integer(1), row.integer(2)), row.integer(3)};
+}
+
+std::vector<SeenDevice> devices_seen_before(Db& db, std::int64_t before, const SeenDevice& after,
+                                            std::int64_t limit) {
+  std::vector<SeenDevice> page;
+  Query row = db.query(kSelectSeenDevices, after.seen_at, after.id, before, limit);
+  while (row.next())
+    page.push_back({std::string(row.text(0)), row.integer(1), row.integer(2) != 0});
+  return page;
 }
 
 std::int64_t kept_time(Db& db) {

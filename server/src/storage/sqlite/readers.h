@@ -94,6 +94,8 @@ std::optional<StudyWebhook> webhook_of(Db& db, StudyId id);
 Outbox outbox(Db& db, std::int64_t now);
 std::optional<std::string> webhook_secret(Db& db, const std::string& owner);
 std::int64_t kept_time(Db& db);
+std::vector<SeenDevice> devices_seen_before(Db& db, std::int64_t before, const SeenDevice& after,
+                                            std::int64_t limit);
 AuditSize audit_size(Db& db);
 std::vector<AuditEntry> audit(Db& db, std::int64_t after, std::int64_t limit);
 

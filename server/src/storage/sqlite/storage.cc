@@ -149,6 +149,12 @@ Result<std::optional<ArtifactRow>> SqliteStorage::artifact(StudyId study, const 
                                                            std::optional<TrialNumber> trial) {
   return guarded([&] { return sqlite::artifact(*readers_.borrow(), study, id, trial); });
 }
+Result<std::vector<SeenDevice>> SqliteStorage::devices_seen_before(std::int64_t before,
+                                                                   const SeenDevice& after,
+                                                                   std::int64_t limit) {
+  return guarded(
+      [&] { return sqlite::devices_seen_before(*readers_.borrow(), before, after, limit); });
+}
 Result<StoredBytes> SqliteStorage::stored(const std::string& owner) {
   return guarded([&] { return sqlite::stored(*readers_.borrow(), owner); });
 }

@@ -75,6 +75,8 @@ class SqliteStorage final : public Storage {
   using Storage::artifact;
   Result<std::optional<ArtifactRow>> artifact(StudyId study, const std::string& id,
                                               std::optional<TrialNumber> trial) override;
+  Result<std::vector<SeenDevice>> devices_seen_before(std::int64_t before, const SeenDevice& after,
+                                                      std::int64_t limit) override;
   Result<StoredBytes> stored(const std::string& owner) override;
   Result<Outcome> judge_bytes(AttemptId attempt, UploadKind kind, std::int64_t bytes,
                               std::int64_t room) override;

@@ -52,8 +52,17 @@ class SqliteFile : public testing::Test {
     return {complete(i, {0.5}), start(i + 1, key(1, i))};
   }
 
+  // Gives the file the schema of version 22.
+  static void undo_seen_devices(sqlite::Db& db) {
+    db.exec("DROP INDEX devices_by_seen");
+    db.exec("ALTER TABLE devices DROP COLUMN seen_at");
+    db.exec("ALTER TABLE device_versions DROP COLUMN finished");
+    db.exec("PRAGMA user_version = 22");
+  }
+
   // Gives the file the schema of version 20.
   static void undo_device_versions(sqlite::Db& db) {
+    undo_seen_devices(db);
     db.exec("ALTER TABLE principals DROP COLUMN reason");  // of version 22
     db.exec("DROP INDEX live_attempts");
     for (const char* column : {"device", "device_class", "engine", "adapter"}) {
@@ -302,6 +311,22 @@ TEST_F(SqliteFile, AttemptsOfAnOlderFileKeepTheirDevices) {
   EXPECT_EQ(storage->attempt(AttemptId{4}).value()->device, "phone");
 }
 
+// Nothing is known of when the devices of an older file were connected, so none is collected at
+// once.
+TEST_F(SqliteFile, DevicesOfAnOlderFileCountAsSeenAtTheUpgrade) {
+  const CreateDevice create{Device{"phone", "default", sha('d'), "phone", "chromium 131"}, ""};
+  apply(*open().value(), {create, create_study(1), start(1, key(1, 0), "phone")});
+  {
+    sqlite::Db db(path_, sqlite::Db::Mode::read_write);
+    undo_seen_devices(db);
+  }
+  const auto storage = open().value();
+  const auto devices = storage->devices_seen_before(kNow + kTimeAheadMs + 1, {}, 9).value();
+  ASSERT_EQ(devices.size(), 1U);
+  EXPECT_GE(devices[0].seen_at, kNow);
+  EXPECT_FALSE(devices[0].idle);  // its attempts are not looked through
+}
+
 // The cost of an erasure depends only on the device's live attempts: no statement reads all
 // attempts.
 TEST_F(SqliteFile, WhatADeviceRunsIsFoundByAnIndex) {
@@ -319,7 +344,8 @@ TEST_F(SqliteFile, PagesAndTotalsAreFoundByIndexes) {
        {sqlite::kSelectStudy, sqlite::kSelectStudies, sqlite::kSelectStudiesOfOwner,
         sqlite::kSelectFinishedTrials, sqlite::kSelectUnfinishedTrials, sqlite::kSelectBestTrials,
         sqlite::kSelectArtifacts, sqlite::kSelectArtifactsOfTrial, sqlite::kSelectRunning,
-        sqlite::kSelectProjectTotals, sqlite::kSelectProjectOwners, sqlite::kSelectUsage}) {
+        sqlite::kSelectProjectTotals, sqlite::kSelectProjectOwners, sqlite::kSelectUsage,
+        sqlite::kSelectSeenDevices}) {
     const auto lines = plan_of(path_, sql.text());
     EXPECT_FALSE(lines.empty());
     for (const std::string& line : lines) {

@@ -196,11 +196,12 @@ Outcome Writer::apply_one(const StoreResult& store) {
   AttemptState ended = AttemptState::live;
   bool has_failure = false;
   bool resumed = false;
-  bool waits = false;  // for constraints of its owner
+  bool waits = false;                      // for constraints of its owner
+  std::optional<std::int64_t> unfinished;  // the version of a device that has sent no result yet
   {
     Query attempt = db_->query(
         "SELECT a.study, a.number, d.device, a.verdict, t.state, a.state, a.failure_cause,"
-        " a.resumed_attempt, t.constrained"
+        " a.resumed_attempt, t.constrained, d.finished, d.id"
         " FROM attempts AS a JOIN device_versions AS d ON d.id = a.device_version"
         " JOIN trials AS t ON t.study = a.study AND t.number = a.number WHERE a.id = ?",
         result.attempt);
@@ -215,6 +216,7 @@ Outcome Writer::apply_one(const StoreResult& store) {
     has_failure = !attempt.null(6);
     resumed = !attempt.null(7);
     waits = static_cast<Constrained>(attempt.integer(8)) == Constrained::waits;
+    if (attempt.integer(9) == 0) unfinished = attempt.integer(10);
   }
 
   Study* study = find_study(trial.study);
@@ -271,6 +273,7 @@ Outcome Writer::apply_one(const StoreResult& store) {
   const int points = add_points(result.attempt, result.points);
   charge_records(*study, static_cast<std::int64_t>(texts) + points * kPointRecord);
   compact_series(*study, result.attempt);
+  if (unfinished) db_->run("UPDATE device_versions SET finished = 1 WHERE id = ?", *unfinished);
   return judged;
 }
 
@@ -617,6 +620,7 @@ void Writer::forget() {
   events_.clear();
   studies_.clear();
   owners_.clear();
+  joined_.reset();
   logging_.clear();
   last_seq_ = -1;
   kept_time_ = 0;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -169,6 +170,12 @@ class Writer {
   Outcome apply_one(const CreateDevice& create);
   Outcome apply_one(const RevokeDevice& revoke);
   Outcome apply_one(const EraseDevice& erase);
+  Outcome apply_one(const SeeDevice& see);
+  Outcome apply_one(const CollectDevice& collect);
+  // Removes what is left of a device of this project whose row was removed.
+  void forget_device(const std::string& device, const std::string& project);
+  // Returns the numbers of devices by project.
+  std::map<std::string, std::int64_t>& joined();
   // Returns the number of the device's version (class, engine, adapter) that the attempt names.
   // Stores the version if it is new.
   std::int64_t device_version(const StartAttempt& start);
@@ -265,6 +272,7 @@ class Writer {
   std::unordered_map<StudyId, Study> studies_;
   std::vector<Study*> changed_;
   std::unordered_map<std::string, Owner> owners_;
+  std::optional<std::map<std::string, std::int64_t>> joined_{};     // nullopt: not read yet
   std::vector<std::pair<StudyId, protocol::WebhookEvent>> events_;  // of the batch
   std::unordered_map<AttemptId, Logging> logging_;
   std::int64_t last_seq_ = -1;  // -1: not read yet

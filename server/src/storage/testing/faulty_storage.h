@@ -172,6 +172,11 @@ class FaultyStorage final : public Storage {
                                               std::optional<TrialNumber> trial) override {
     return read<std::optional<ArtifactRow>>([&] { return inner_->artifact(study, id, trial); });
   }
+  Result<std::vector<SeenDevice>> devices_seen_before(std::int64_t before, const SeenDevice& after,
+                                                      std::int64_t limit) override {
+    return read<std::vector<SeenDevice>>(
+        [&] { return inner_->devices_seen_before(before, after, limit); });
+  }
   Result<StoredBytes> stored(const std::string& owner) override {
     return read<StoredBytes>([&] { return inner_->stored(owner); });
   }

@@ -127,6 +127,12 @@ inline constexpr Sql kSelectAttempt =
     " resumed_sha256, resumed_bytes, resumed_step, resumed_logged, adapter, attrs, software, code"
     " FROM attempts LEFT JOIN device_versions ON device_versions.id = device_version"
     " WHERE attempts.id = ?1";
+// Devices that were seen before ?3, after (?1, ?2), at most ?4, and whether each has sent no result
+// and is not revoked.
+inline constexpr Sql kSelectSeenDevices =
+    "SELECT id, seen_at, revoked_at IS NULL AND NOT EXISTS (SELECT 1 FROM device_versions"
+    " WHERE device = devices.id AND finished = 1) FROM devices INDEXED BY devices_by_seen"
+    " WHERE (seen_at, id) > (?1, ?2) AND seen_at < ?3 ORDER BY seen_at, id LIMIT ?4";
 // Gives the live attempts of the device ?3 the state ?1 and the end ?2. The condition is that of
 // the index `live_attempts`, so that SQLite can use the index.
 inline constexpr Sql kRevokeAttempts =
