@@ -1,7 +1,7 @@
 // Measures how a flood and a slow reader affect workers. 32 emulated workers run trials at a steady
 // pace. Periods of three kinds take turns: nothing else happens, 5,000 sockets connect and never
 // send hello, or one researcher reads 1 KB per second of a study that changes all the time. As they
-// take turns, a machine that becomes slower affects all three.
+// take turns, a machine that becomes slower affects all three kinds alike.
 //
 //   flood_bench --server build/release/bin/hyperflock-server --state build/bench-state --out
 //   build/reports/flood.json

@@ -53,7 +53,7 @@ struct MessageLimits {
   double kib_per_s = 1'024;
 };
 
-// The bytes of messages that the server parses. Any thread.
+// Limits the bytes of a device's messages that the server parses. Any thread.
 class MessageBudget {
  public:
   explicit MessageBudget(const MessageLimits& limits);

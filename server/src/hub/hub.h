@@ -178,8 +178,8 @@ class Hub {
   // Issues the failed trials of a study again. Errors: those of storage; `quota_exceeded` if an
   // ended study would run again; `no_failed_trial` if other code is given and no trial has failed.
   virtual void reissue_study(Reissue reissue, Callback<StudyId> done) = 0;
-  // Gives a study more trials; an ended one runs again. Errors: those of storage; `quota_exceeded`;
-  // `space_changed` if another request was faster.
+  // Gives a study more trials; if it had ended, it runs again. Errors: those of storage;
+  // `quota_exceeded`; `space_changed` if another request has changed the space meanwhile.
   virtual void extend_study(Extension extension, Callback<StudyId> done) = 0;
   // Approves or refuses a study. Errors: those of storage; `not_waiting`.
   virtual void judge_study(storage::JudgeStudy judgement, storage::NoteAudit note,

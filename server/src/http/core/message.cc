@@ -182,7 +182,7 @@ std::string attachment(std::string_view file_name) {
     if (byte >= 0x80) {
       if (byte >= 0xc0) plain += '_';  // one for each character
     } else {
-      // Within quotes, programs read these characters in different ways.
+      // Programs interpret these characters in different ways in a quoted name.
       plain += c == '"' || c == '\\' || c == '%' ? '_' : c;
     }
   }
