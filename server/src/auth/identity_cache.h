@@ -120,8 +120,8 @@ class IdentityCache {
   // A search for a secret goes by its SHA-256, so it costs the same with one row and with 20,000.
   // It need not take constant time: its duration may depend on the hash of the guess, and on which
   // bucket of the table that hash falls into. A caller can compute the hash of a guess, but cannot
-  // make a secret from bits of a stored hash. The shortest secret has 128 random bits, and none is
-  // chosen by a person, so bits of the hash lead nowhere.
+  // make a secret from bits of a stored hash. The shortest secret has 128 random bits, and no
+  // person chooses a secret, so bits of its hash do not help to guess it.
   template <typename Row>
   struct SecretRows {
     std::map<std::int64_t, Row> rows;
