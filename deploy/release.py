@@ -9,6 +9,9 @@
                                           wheel of it
     hyperflock-server-VERSION-image.tar.gz
                                           the inputs of `docker build` for the server's image
+    hyperflock-server_VERSION-1_ARCH.deb  the server for Debian 12, as a service
+    hyperflock-server-VERSION-linux-MACHINE.tar.gz
+                                          the same for other Linux systems
     hyperflock-VERSION.cdx.json           what all of these carry, as CycloneDX
     SHA256SUMS                            for `sha256sum --check`
     SHA256SUMS.minisig                    the signature of SHA256SUMS, if a key is given
@@ -158,6 +161,21 @@ def wheels_of(folder: Path, version: str) -> list[Path]:
     return found + whole
 
 
+def packages_of(folder: Path, version: str) -> list[Path]:
+    """Return the packages with which operators install the server."""
+    patterns = (
+        f"hyperflock-server_{version}-1_*.deb",
+        f"hyperflock-server-{version}-linux-*.tar.gz",
+    )
+    found = []
+    for pattern in patterns:
+        matching = sorted(folder.glob(pattern))
+        if not matching:
+            raise ReleaseError(f"There is no {pattern} in {folder}.")
+        found += matching
+    return found
+
+
 def check_base(base: str) -> None:
     """Refuse a base of the image that is not named by its digest, because its tag can be moved."""
     if DIGEST.fullmatch(base) is None:
@@ -190,8 +208,8 @@ def release(root: Path, wheels: Path, base: str, key: Path | None = None) -> Pat
     out = root / f"build/release-{version}"
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
-    for wheel in wheels_of(wheels, version):
-        shutil.copy(wheel, out)
+    for built in (*wheels_of(wheels, version), *packages_of(root / "build/packages", version)):
+        shutil.copy(built, out)
     source_archive(root, out, version)
     image_context(root, out, version, base)
     bill = root / "build/sbom.cdx.json"

@@ -82,11 +82,15 @@ step_npm() {
   mark npm "$key"
 }
 
-# Tests the structure of the compose file and of the Dockerfile, and the content of a release.
+# Tests the structure of the compose file and of the Dockerfile, the unit of systemd, the packages, and the content of a
+# release.
 step_deploy_test() {
-  apt_install minisign
+  apt_install minisign systemd lintian libseccomp2
   run_pytest deploy/tests
 }
+
+# Builds the Debian package and the archive, with which operators install the server without containers.
+step_packages() { python3 deploy/packages.py; }
 
 # Builds this system's wheel with the server and everything that it serves, the pure wheel for all other systems, and
 # Chainer's wheel, which the package's extra `chainer` needs.

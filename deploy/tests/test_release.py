@@ -20,6 +20,10 @@ PRODUCTS = (
 WHOLE = "build/wheel/hyperflock-9.8.7-py3-none-manylinux_2_35_x86_64.whl"
 BILL = "build/sbom.cdx.json"
 BASE = f"debian@sha256:{'0123456789abcdef' * 4}"
+PACKAGES = (
+    "build/packages/hyperflock-server_9.8.7-1_amd64.deb",
+    "build/packages/hyperflock-server-9.8.7-linux-x86_64.tar.gz",
+)
 CHAINER = "build/wheel/chainer-7.8.1-py3-none-any.whl"
 
 
@@ -39,7 +43,7 @@ def tree(tmp_path: Path) -> Path:
     (tmp_path / "deploy/server.Dockerfile").write_text(dockerfile)
     (tmp_path / ".gitignore").write_text("/build/\n")
     wheels = [f"build/wheel/{name}-9.8.7-py3-none-any.whl" for name in ("hyperflock", "arraycore")]
-    for name in (*PRODUCTS, *wheels, WHOLE, CHAINER, BILL):
+    for name in (*PRODUCTS, *wheels, *PACKAGES, WHOLE, CHAINER, BILL):
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(name)
@@ -66,9 +70,11 @@ def test_a_release_has_its_files_and_their_checksums(tree: Path) -> None:
         "hyperflock-9.8.7.cdx.json",
         "hyperflock-9.8.7.tar.gz",
         "hyperflock-server-9.8.7-image.tar.gz",
+        "hyperflock-server-9.8.7-linux-x86_64.tar.gz",
+        "hyperflock-server_9.8.7-1_amd64.deb",
     ]
     subprocess.run(["sha256sum", "--check", "--strict", "SHA256SUMS"], cwd=out, check=True)
-    assert (out / "SHA256SUMS").read_text().count("\n") == 7
+    assert (out / "SHA256SUMS").read_text().count("\n") == 9
 
 
 def test_the_source_archive_is_the_commit(tree: Path) -> None:
@@ -173,6 +179,13 @@ def test_a_wheel_of_another_version_is_refused(tree: Path) -> None:
 def test_a_release_without_a_wheel_that_has_a_server_is_refused(tree: Path) -> None:
     (tree / WHOLE).unlink()
     with pytest.raises(release.ReleaseError, match=r"No wheel of hyperflock 9\.8\.7 .* a server"):
+        made(tree)
+
+
+@pytest.mark.parametrize("name", PACKAGES)
+def test_a_release_without_a_package_is_refused(tree: Path, name: str) -> None:
+    (tree / name).unlink()
+    with pytest.raises(release.ReleaseError, match=r"There is no hyperflock-server.9\.8\.7"):
         made(tree)
 
 
