@@ -65,7 +65,7 @@ class BundleError(HyperflockError, ValueError):
     place: str | None = None
 
     def at(self, file: str, line: int) -> BundleError:
-        """Put a file and line before the message, unless it has a place already."""
+        """Put a file and line before the message, unless the error has a `place` already."""
         if self.place is None:
             self.place = f"{file}, line {line}"
             self.message = f"{self.place}: {self.message}"
@@ -176,7 +176,9 @@ class SeriesError(HyperflockError, ValueError):
 
 
 class SuggestMismatchError(HyperflockError, ValueError):
-    """An objective asked for a parameter that its trial lacks, or whose value does not fit."""
+    """An objective asked for a parameter that its trial lacks, or whose value in the trial is not
+    in the distribution that the objective gave.
+    """
 
     default_code = "suggest_mismatch"
 
@@ -188,7 +190,7 @@ class OptunaMissingError(HyperflockError, ImportError):
 
 
 class ObjectiveError(HyperflockError, RuntimeError):
-    """An objective raised an exception on a device, and ``catch`` does not name it.
+    """An objective raised an exception on a device, and the study's ``catch`` does not name it.
 
     Attributes
     ----------

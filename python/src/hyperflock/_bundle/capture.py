@@ -119,7 +119,8 @@ class Capture:
         )
 
     def _imports(self) -> list[str]:
-        """Return statements that import the researcher's modules in the order of this process.
+        """Return statements that import the researcher's modules in the order in which this process
+        imported them.
 
         Modules that import each other may need this order.
         """
@@ -570,7 +571,9 @@ def _is_special(name: str) -> bool:
 
 
 def _is(cell: types.CellType, function: types.FunctionType, own: str, variable: str) -> bool:
-    """Return whether a variable is the function's own name, which its ``def`` statement binds."""
+    """Return whether a closed-over variable has the function's own name and refers to the function,
+    as its ``def`` statement binds it.
+    """
     try:
         return variable == own and cell.cell_contents is function
     except ValueError:

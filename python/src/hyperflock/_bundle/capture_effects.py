@@ -2,7 +2,7 @@
 
     write(capture, home)
 
-A device has the libraries without these changes. So the bundle sets the values that they have now:
+A device has the libraries without these changes. So the bundle sets these to their present values:
 NumPy's error handling, the context of ``decimal``, Chainer's configuration, and every attribute of
 a library's module or class that the script's text assigns. Nothing is run. Only one thread at a
 time may use this module.

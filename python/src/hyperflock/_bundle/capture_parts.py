@@ -20,8 +20,8 @@ from hyperflock._base.errors import BundleError
 
 _HEAD = '"""Written by hyperflock: what an objective uses of {what}."""\n\n'
 _FUTURE = "from __future__ import annotations\n\n"
-# Sets a closed-over variable after the function's definition, so that definitions may refer to each
-# other.
+# A function that generated modules contain. It sets a closed-over variable after the function's
+# definition, so that definitions may refer to each other.
 _CELL = """
 def _hf_cell(function, name, value):
     cells = dict(zip(function.__code__.co_freevars, function.__closure__))

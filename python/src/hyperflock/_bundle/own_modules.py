@@ -193,7 +193,7 @@ class OwnModules:
             return self._bound(value, there, home)
 
     def _bound(self, value: Any, there: str, home: Home) -> str:
-        """Bind a new variable to a module's global; return its name."""
+        """Bind a new variable to a module's global; return the variable's name."""
         name = self._capture.variable()
         home.lines.append(f"{name} = {there}")
         self._capture.values.remember(value, home, name)
@@ -334,8 +334,8 @@ class OwnModules:
     def _is_computed(self, module: str, name: str, value: Any) -> bool:
         """Return whether a global has a plain value that can replace the statements computing it.
 
-        An assignment of a literal is not replaced. In that case the global was changed after the
-        import, and the code that the import runs must see the literal.
+        An assignment of a literal is never replaced, even if the global was changed later, because
+        other code that the import runs must see the literal.
         """
         has_text = bool(self._bindings(module, name))
         return has_text and is_plain(value) and name not in self._literals.get(module, {})

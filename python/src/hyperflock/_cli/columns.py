@@ -40,7 +40,9 @@ class Fit:
 def fitted(
     names: Sequence[str], rows: Sequence[Sequence[str]], width: int, fit: Fit
 ) -> tuple[list[str], list[list[str]]]:
-    """Return the columns that fit into a width: their names, and the rows shortened to them."""
+    """Return the names of the columns that fit into a width, and the rows with only these columns
+    and with texts cut to the columns' widths.
+    """
     columns = {name: [row[at] for row in rows] for at, name in enumerate(names)}
     wide = {name: max(map(cell_len, (name, *texts))) for name, texts in columns.items()}
     if rows and _total(wide) > width:
@@ -68,7 +70,9 @@ def _total(widths: Mapping[str, int]) -> int:
 
 
 def _widths(least: Mapping[str, int], wide: Mapping[str, int], width: int) -> dict[str, int]:
-    """Return widths that share the remaining room equally among the columns that need more."""
+    """Return the columns' widths: each gets its least width, and the remaining room is shared
+    equally among those whose texts are wider.
+    """
     given = dict(least)
     room = width - _total(least)
     while room > 0 and (wanting := [name for name in given if given[name] < wide[name]]):

@@ -193,7 +193,8 @@ def _clock(answer: Probe) -> Check:
         then = parsedate_to_datetime(told).timestamp()
     except (TypeError, ValueError):
         return Check("clock", "skipped", "the server does not tell its time")
-    # The header Date has whole seconds, so the middle of that second is the best estimate.
+    # The header Date has whole seconds. The middle of its second is the best estimate of the
+    # server's time.
     skew = time.time() - (then + 0.5)
     found = f"this clock is {abs(skew):.0f} s {'ahead of' if skew > 0 else 'behind'} the server's"
     if abs(skew) > MAX_SKEW_S:

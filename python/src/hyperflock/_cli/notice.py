@@ -1,4 +1,4 @@
-"""Notifies a person: on the desktop where it can, otherwise by the terminal's bell.
+"""Notifies a person: on the desktop if that is possible, otherwise by the terminal's bell.
 
     notify("study 3 digits", "finished: 24 of 24 trials, best 0.98")
 

@@ -122,7 +122,8 @@ def doctor(
     if as_json:
         show_json([dataclasses.asdict(check) for check in found])
     if asked.is_guess:
-        # No server is known. This raises an error if the installation does not contain one either.
+        # No server is known. If the installation does not contain the server's program either,
+        # `find_program` raises an error that says how to get it.
         find_program()
     return EXIT_REFUSED if any(check.state == "failed" for check in found) else 0
 

@@ -83,8 +83,9 @@ class Addresses:
         return reaches("https" if secure else "http", running.port, bound=host, public_url=url)
 
     def from_here(self, running: Running, opened: Opened | None) -> tuple[str, Path | None]:
-        """Return the compute origin for volunteers on this machine. If the certificate comes from
-        this machine's own authority, return the authority's certificate too, otherwise None.
+        """Return the address at which volunteers on this machine reach the server. If the server's
+        certificate comes from this machine's own authority, return the authority's certificate too,
+        otherwise None.
         """
         if opened is not None and opened.authority is not None:
             return f"https://127.0.0.1:{running.port}", opened.authority
@@ -189,7 +190,7 @@ class Serving:
         Raises
         ------
         HyperflockError
-            ``tunnel_failed`` or ``cannot_share``: it does not answer in time.
+            ``tunnel_failed`` or ``cannot_share``: the server does not answer in time.
         """
         begun = said = time.monotonic()
         if opened.authority is None:

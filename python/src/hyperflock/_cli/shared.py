@@ -60,11 +60,11 @@ _F = TypeVar("_F", bound=Callable[..., int])
 
 
 def command(*examples: str, passes_on: bool = False, negative: bool = False) -> Callable[[_F], _F]:
-    """Register a function as a command with its own name, and add examples to its help.
+    """Register a function as a command of the same name, and add examples to the command's help.
 
-    The list of commands shows the first sentence, wrapped and not cut. With ``passes_on``, options
-    after the first argument, and unknown ones, are arguments for another program. With
-    ``negative``, an argument may be a negative number.
+    The list of commands shows the docstring's first sentence, wrapped and not cut. With
+    ``passes_on``, options after the first argument, and unknown ones, are arguments for another
+    program. With ``negative``, an argument may be a negative number.
     """
     settings: dict[str, bool] = {}
     if passes_on or negative:

@@ -4,9 +4,9 @@
         goes_on("study 3 goes on; ...")
         ...                       # a signal raises KeyboardInterrupt here
 
-Python may deliver a signal inside a destructor or a callback of an import. It then prints the
-KeyboardInterrupt with a traceback and loses it. Here it is delivered again a moment later instead.
-Only the main thread handles signals.
+Python may deliver a signal inside a destructor or a callback of an import. Python then prints the
+KeyboardInterrupt with a traceback and discards it. This module delivers such a signal again a
+moment later instead. Only the main thread handles signals.
 """
 
 from __future__ import annotations

@@ -220,7 +220,7 @@ def trial_lines(trial: TrialResult, *, short: bool = False) -> list[tuple[str, s
 
 
 def _computed_on(run: Attempt) -> str:
-    """Return the back end, and the graphics adapter if there was one."""
+    """Return the back end that an attempt used, and its graphics adapter if it used one."""
     return f"{run.backend} on {run.adapter}" if run.adapter else run.backend
 
 

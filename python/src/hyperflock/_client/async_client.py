@@ -58,7 +58,7 @@ class AsyncClient(AsyncSearches):
         ``hyperflock up`` runs here.
     patience_s
         For how many seconds a request is repeated while the server does not answer. None means 30
-        seconds, but 3 if nothing listens at the address and it has never answered.
+        seconds, but 3 if nothing listens at the address and no server has ever answered there.
 
     Raises
     ------
@@ -183,7 +183,7 @@ class AsyncClient(AsyncSearches):
                 yield self._study(row)
 
     async def _newest(self) -> tuple[list[StudyRow], bool]:
-        """Return the rows of the newest studies, and whether they are all."""
+        """Return the rows of the newest studies, and whether there are no older studies."""
         page = await self._http.get("/api/studies")
         rows = [convert(row, StudyRow) for row in page["studies"]]
         return rows, page.get("more") is not True

@@ -39,7 +39,7 @@ class Client(Searches):
         ``hyperflock up`` runs here.
     patience_s
         For how many seconds a request is repeated while the server does not answer. None means 30
-        seconds, but 3 if nothing listens at the address and it has never answered.
+        seconds, but 3 if nothing listens at the address and no server has ever answered there.
 
     Raises
     ------

@@ -6,7 +6,8 @@
 The finished trials come by the study's WebSocket. The running ones, the devices and the best
 trial's curve are requested again and again, one request at a time, if the screen shows them. Errors
 of these requests are ignored, because the WebSocket reports every error that matters. The screen is
-drawn in the thread that waits (`background_loop.tell`). All coroutines run on one event loop.
+drawn in the thread that waits for the display's end (`background_loop.tell`). All coroutines run on
+one event loop.
 """
 
 from __future__ import annotations

@@ -42,8 +42,8 @@ async def log_lines(
     base = f"{path}/trials/{number}"
     cursor = 0
     while True:
-        # The state is fetched before the lines: once the trial has finished, all its lines are
-        # there.
+        # The state is fetched before the lines: once the trial has finished, the server has all its
+        # lines.
         over = not follow or await _is_over(http, path, base)
         while True:
             page = convert(await http.get(f"{base}/log?after={cursor}"), LogPage)

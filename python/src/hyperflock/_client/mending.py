@@ -39,7 +39,7 @@ async def retry(
 
 
 def new_code(bundle: Bundle, data: list[DataRef], *, keep_checkpoints: bool) -> NewCode:
-    """Return the request's description of the mended code; the study keeps its own data sets."""
+    """Return what the request says about the mended code; the study keeps its own data sets."""
     own = [ref for ref in data if not ref.name.startswith(_OF_CODE)]
     return NewCode(
         entry=bundle.entry,

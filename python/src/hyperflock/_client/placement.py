@@ -26,8 +26,8 @@ from hyperflock._transport.validation import convert
 
 BACKENDS: tuple[Backend, ...] = typing.get_args(Backend)
 
-# Matches code that asks for a device or imports array-core. A false match costs a volunteer a
-# download of 0.7 MB.
+# These patterns match code that calls `hyperflock.device` or imports array-core. A false match
+# costs a volunteer a download of 0.7 MB.
 _IMPORTS = re.compile(r"^[ \t]*(?:import|from)[ \t]+(?:arraycore|cupyx?)\b", re.MULTILINE)
 _CALLS = re.compile(r"\bdevice[ \t]*\(")
 _PACKAGE = re.compile(r"\bhyperflock\b")

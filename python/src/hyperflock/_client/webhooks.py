@@ -1,4 +1,4 @@
-"""Webhooks: what a study's server posts to an address, and how a receiver checks it.
+"""Webhooks: what a server posts to an address about a study, and how a receiver checks it.
 
     client.grid(objective, space, webhook="https://hooks.example.org/me")
     event = verify_webhook(body, headers["Hyperflock-Signature"], secret)
@@ -21,7 +21,8 @@ from hyperflock._transport.messages import Webhook, WebhookEvent
 from hyperflock._transport.validation import convert
 
 _SIGNATURE = re.compile(r"t=([0-9]{1,12}),v1=([0-9a-f]{64})")
-# The greatest age of a signature in seconds. So a copied request cannot be sent again much later.
+# Signatures that are more seconds old than this are refused, so that nobody can send a copied
+# request again much later.
 TOLERANCE_S = 300.0
 
 

@@ -71,7 +71,7 @@ def names_of(reached: Reached) -> dict[str, list[str]]:
 
 
 def _first_difference(ours: Snapshot, theirs: Snapshot) -> str | None:
-    """Return the path of the first known part that differs; None if no known part does."""
+    """Return the path of the first part that can be compared and differs; None if there is none."""
     for path in {**ours, **theirs}:
         here, there = ours.get(path, "missing"), theirs.get(path, "missing")
         if here is None or there is None or here == there:
@@ -79,7 +79,7 @@ def _first_difference(ours: Snapshot, theirs: Snapshot) -> str | None:
         if _is_below_unknown(path, ours) or _is_below_unknown(path, theirs):
             continue
         # An import during the trial may add functions and classes to a registry, so a definition
-        # that only one side has does not count.
+        # that only one of the two processes has does not count.
         is_definition = (here if there == "missing" else there).startswith(
             ("the function ", "the class ")
         )

@@ -36,7 +36,7 @@ class LocalRun:
     state : str
         ``complete`` or ``pruned``.
     values : tuple of float
-        The values that the objective returned; empty if it was pruned.
+        The values that the objective returned; empty if the trial was pruned.
     points : tuple of (int, float)
         The reported curve as (step, value).
     notes : tuple of str

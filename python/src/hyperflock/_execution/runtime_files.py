@@ -3,10 +3,10 @@
     files = await find_runtime(http)     # from the server, or from the cache if it does not answer
     content = files.read("runtime/numpy-1f.../numpy.zip")
 
-A server's compute origin serves these files to anybody. Those that a trial needs are fetched before
-it begins, and any others on demand. The SHA-256 of each file is compared with the server's list,
-and the file is kept (file_cache.py). The coroutines run on any event loop; `read` blocks and must
-not be called on the loop's thread.
+The server sends these files to anybody, from its origin for volunteers. The files that a trial
+needs are fetched before it begins, and any others on demand. The SHA-256 of each file is compared
+with the server's list, and the file is kept (file_cache.py). The coroutines run on any event loop;
+`read` blocks and must not be called on the loop's thread.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ from hyperflock._transport.http import Http, Origin
 RUNTIME_INDEX = "runtime/index.json"
 PAGES_LIST = "local-run.json"
 
-# The name under which the cache keeps the lists. It differs from every piece's name, because names
-# of pieces contain no space.
+# The name under which the cache keeps the lists. No file of the runtime has this name, because the
+# names of such files contain no space.
 _PAGES = "the pages"
 
 # The time limit for one file with all its retries. It is long enough for a slow connection.

@@ -6,7 +6,8 @@ from typing import Any
 
 
 def __getattr__(name: str) -> Any:
-    # In version 0.1, a module with this name contained the class. Old pickles look for it here.
+    # In version 0.1, a module with this name contained the class `LocalRun`. Old pickles look for
+    # the class here.
     if name != "LocalRun":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from hyperflock._execution.local import LocalRun

@@ -1,4 +1,4 @@
-"""Lists the addresses of a server's compute origin and who can compute at each of them.
+"""Lists the addresses at which volunteers may reach a server, and who can compute at each of them.
 
     for reach in reaches("http", 8780, bound="0.0.0.0", public_url=None): ...
 
@@ -23,7 +23,7 @@ _ELSEWHERE = ((socket.AF_INET, "192.0.2.1"), (socket.AF_INET6, "2001:db8::1"))
 
 @dataclass(frozen=True)
 class Reach:
-    """An address of the compute origin.
+    """An address at which volunteers may reach the server.
 
     Attributes
     ----------
@@ -51,14 +51,14 @@ def reaches(
     public_url: str | None,
     addresses: Iterable[str] | None = None,
 ) -> list[Reach]:
-    """Return the addresses of a compute origin, the best for phones first.
+    """Return the addresses at which volunteers may reach a server, the best for phones first.
 
     Parameters
     ----------
     scheme, port
-        ``http`` or ``https``, and the port.
+        ``http`` or ``https``, and the server's port for volunteers.
     bound
-        The address that it listens on, such as ``0.0.0.0``.
+        The address that the server listens on, such as ``0.0.0.0``.
     public_url
         The origin that volunteers use, if it is not an address of this machine.
     addresses

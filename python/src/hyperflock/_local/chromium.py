@@ -1,4 +1,4 @@
-"""A volunteer in a headless Chromium: opens the join page, taps Start, and reads what it shows.
+"""A volunteer in a headless Chromium: opens the join page, taps Start, and reads the page's state.
 
     volunteer = ChromiumVolunteer(1, engine, say=print)
     volunteer.start("http://127.0.0.1:8780", code)
@@ -23,7 +23,7 @@ from hyperflock._local.engines import Engine
 from hyperflock._local.volunteers import Say, Volunteer
 
 _LOOK_S = 0.5
-# The seconds that the page has to return its unfinished trial to the server.
+# The page gets this many seconds to return its unfinished trial to the server.
 _FAREWELL_S = 1.0
 _END_S = 30.0
 _LOOK = """(() => {

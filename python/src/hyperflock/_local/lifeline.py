@@ -19,10 +19,11 @@ _PR_SET_PDEATHSIG = 1
 
 
 def end_with_parent() -> Callable[[], None] | None:
-    """Return a function that the child calls before it runs its program. None if not on Linux.
+    """Return a function that the child calls before it runs its program; None on other systems than
+    Linux.
 
-    The kernel sends SIGTERM when the thread that started the child ends. So only a thread that
-    lives as long as this process may use it.
+    The kernel sends SIGTERM to the child when the thread that started the child ends. So only a
+    thread that lives as long as this process may start it.
     """
     if sys.platform != "linux":
         return None

@@ -49,11 +49,11 @@ class Opened:
     Attributes
     ----------
     origin : str
-        The compute origin as volunteers see it.
+        The server's origin as volunteers see it.
     options : list of str
         Options of the server's ``serve``.
     listens_at : str
-        The host at which the server's compute origin listens.
+        The host at which the server listens for volunteers.
     trust_url : str
         The page by which a phone trusts the certificate; empty if no phone needs it.
     fingerprint : str

@@ -29,7 +29,7 @@ def silence(origin: str, authority: Path | None) -> str | None:
     Parameters
     ----------
     origin
-        The server's compute origin.
+        The server's origin for volunteers.
     authority
         The certificate of the authority that has signed the server's. None if another party ends
         TLS, as a tunnel does: its certificate is not checked, because only ``/healthz`` is asked

@@ -109,7 +109,8 @@ class _Ngrok(_Reader):
 
 
 def _cloudflared(port: int, folder: Path) -> list[str]:
-    # An empty configuration, because the user's own one could send the tunnel elsewhere.
+    # cloudflared gets an empty configuration, because the user's own configuration could let the
+    # tunnel lead elsewhere.
     config = folder / "cloudflared.yml"
     config.write_text("# hyperflock: no settings\n", "utf-8")
     return [

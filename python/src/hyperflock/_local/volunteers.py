@@ -127,13 +127,14 @@ class NodeVolunteer(Volunteer):
     Parameters
     ----------
     engine
-        Node.
+        The program ``node`` of this machine.
     folder
         The folder of the built ``volunteer.js``.
     log
         The file for what Node itself prints.
     authority
-        A PEM file of an authority that the server's certificate needs; None if it needs none.
+        A PEM file with the authority that signed the server's certificate; None if Node trusts the
+        certificate without it.
     """
 
     def __init__(

@@ -181,8 +181,8 @@ def _dimension(name: str, values: Any, kind: StudyKind) -> Dimension:
         return Dimension(name, [], _range(name, values))
     if isinstance(values, Choice):
         values = values.values
-    # A set has no fixed order, so trials would change their numbers. An iterator can be read once
-    # only.
+    # A set is refused because it has no fixed order, so trials would change their numbers. An
+    # iterator is refused because it can be read only once.
     wrong = isinstance(values, str | bytes | Mapping | set | frozenset | Iterator)
     if wrong or not hasattr(values, "__iter__"):
         wanted = "a list of values or a distribution" if is_drawn(kind) else "a list of values"
@@ -311,7 +311,7 @@ def _is_whole(number: float) -> bool:
 
 
 def _check_value(value: Any, name: str, field: str) -> None:
-    """Check a value in the form in which it is sent, or a part of one.
+    """Check a value, or an element inside a value, in the form in which it is sent.
 
     ``field`` is the field of the whole value.
     """

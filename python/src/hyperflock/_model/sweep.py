@@ -258,7 +258,7 @@ def _listed(file: _File, node: Node, key: str, kind: str, low: float, high: floa
 
 
 def _capped(space: dict[str, Any], cap: int | None) -> Any:
-    """Return a grid's space, or its first points if there are more than the cap."""
+    """Return a grid's space, or its first ``cap`` points if it has more points."""
     if cap is None or cap >= grid_size(space):
         return space
     return list(islice(suggest_grid(space), cap))

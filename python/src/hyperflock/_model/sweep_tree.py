@@ -99,7 +99,7 @@ class _Json:
                 return Node("scalar", line, self._scalar())
 
     def _parts(self, closing: str) -> Any:
-        """Yield before each part of a list or dict; the caller then reads this part."""
+        """Yield once before each element of a list or dict; the caller then reads the element."""
         self._at += 1
         self._skip()
         if self._text.startswith(closing, self._at):

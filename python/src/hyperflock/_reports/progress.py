@@ -4,8 +4,8 @@
     bar.move(3, running=2)
     bar.close()
 
-Any thread may move a bar. It is drawn in the thread that waits for the coroutine
-(`background_loop.tell`).
+Any thread may move a bar. The bar is drawn in the thread that waits for the coroutine which moves
+it (`background_loop.tell`).
 """
 
 from __future__ import annotations

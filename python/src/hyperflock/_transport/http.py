@@ -191,9 +191,8 @@ async def probe(url: str) -> Probe:
 class Http:
     """A client for one origin and token. With an empty token it can ask only for public resources.
 
-    It repeats a failing request for ``patience_s`` seconds. None means ``PATIENCE_S``. With None,
-    the client gives up sooner if it never had an answer and the connection is refused or the host
-    is unknown.
+    It repeats a failing request for ``patience_s`` seconds. None means ``PATIENCE_S`` seconds, or
+    fewer if the client never had an answer and the connection is refused or the host is unknown.
     """
 
     def __init__(

@@ -167,7 +167,7 @@ def _told_by(content: bytes) -> dict[str, dict[str, Any]]:
 
 
 def plain(value: object) -> Any:
-    """Return NumPy's scalars and arrays as Python's, for `json.dumps`.
+    """Return a NumPy scalar as a Python scalar and an array as lists, for `json.dumps`.
 
     Raises
     ------

@@ -163,7 +163,7 @@ def _decode_npz(content: bytes) -> dict[str, Any]:
 def _check_array(value: Any, what: str) -> None:
     if value.dtype.hasobject:
         raise _no_tree(f"{what} is an array of objects, which would be pickled")
-    # If nothing has used numpy.ma, NumPy has not imported it, and the value is no masked array. An
+    # As long as nothing has used numpy.ma, NumPy has not imported it, so no array is masked. An
     # import here would take a browser some time.
     masked = sys.modules.get("numpy.ma")
     if masked is not None and isinstance(value, masked.MaskedArray):
@@ -189,7 +189,7 @@ def _encode_tree(state: Any) -> io.BytesIO:
 
 
 class _TreeWriter:
-    """A writer of values as JSON with their kinds; arrays and bytes become files next to it."""
+    """A writer of values as JSON with their kinds; arrays and bytes become other files."""
 
     def __init__(self, archive: zipfile.ZipFile) -> None:
         self._archive = archive

@@ -42,7 +42,9 @@ def in_trial() -> bool:
 
 
 def is_elsewhere(package: str, name: str) -> bool:
-    """Return whether only the researcher's machine has a public name of one of our packages."""
+    """Return whether only the researcher's machine has a public name of ``hyperflock`` or of
+    ``hyperflock.optuna``.
+    """
     if package == "hyperflock.optuna":  # all of it; without Optuna it cannot be imported to look
         return True
     home = _homes.get(package, {}).get(name)

@@ -156,7 +156,8 @@ class ReplayHost(LocalHost):
         self._prune_at = prune_at
 
     def should_prune(self, step: int) -> bool:
-        # Every later step counts too, because the recorded curve lacks a step whose value was NaN.
+        # A step whose value was NaN has no point in the recorded curve. So the trial may have been
+        # pruned at a later step than the curve's last one.
         return self._prune_at is not None and step >= self._prune_at
 
     def suggest(self, name: str, distribution: str) -> str:

@@ -56,7 +56,7 @@ def snapshot() -> str:
 
 
 def restore(content: bytes) -> None:
-    """Restore the generators from a checkpoint. Without their state, they stay as they are.
+    """Restore the generators from a checkpoint. If it contains no state, they stay as they are.
 
     Raises
     ------
@@ -74,7 +74,8 @@ def restore(content: bytes) -> None:
         _check(version == 3 and len(words) == _WORDS + 1 and all(map(_is_word, words)))
         _check(0 <= words[-1] <= _WORDS and (gauss is None or _is_finite(gauss)))
         _check(name == "MT19937" and len(keys) == _WORDS and all(map(_is_word, keys)))
-        # NumPy does not check the position. A position after the words would read other memory.
+        # NumPy does not check the position. With a position beyond the state's words, it would
+        # read other memory.
         _check(_is_word(position) and position <= _WORDS)
         _check(has_gauss in (0, 1) and _is_finite(cached))
         random.setstate((version, tuple(words), gauss))

@@ -51,7 +51,7 @@ class CheckpointExtension:
     """
 
     trigger = (1, "epoch")
-    # This is lower than the priority of Chainer's own snapshots.
+    # This is lower than the priority of Chainer's own snapshots, so this extension runs after them.
     priority = -200
     name = "hyperflock_checkpoint"
 

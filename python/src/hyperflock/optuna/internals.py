@@ -1,4 +1,4 @@
-"""Contains every use of Optuna's private names, so that a new Optuna changes one module.
+"""Contains every use of Optuna's private names, so that a change of them affects only this module.
 
     storage, study_id = storage_of(study), study_id_of(study)
 

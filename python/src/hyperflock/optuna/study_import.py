@@ -195,7 +195,7 @@ def frozen_trial(
         state=outcome.state,
         value=None,
         values=values,
-        # A trial that was cancelled before its start has no time of its start, but one of its end.
+        # A trial that was cancelled before it started has an end time but no start time.
         datetime_start=when(row.started_at) or ended,
         datetime_complete=ended,
         params={name: value for name, (_, value) in suggested.items()},

@@ -216,8 +216,8 @@ class _Walk:
             if name.split(".")[0] in self._units:
                 self.import_module(name)
                 continue
-            # An import that the code allows to fail also shows that the code needs Optuna. Without
-            # Optuna it would fail on a device.
+            # Even if the code allows an import of Optuna to fail, Optuna must be loaded: without
+            # Optuna, the import would fail on a device.
             if name.split(".")[0] in ASKED_PACKAGES - self._wheels:
                 self.meets_optuna = True
 

@@ -174,7 +174,8 @@ def _index_of(text: str) -> _Index:
 
 
 def global_names(code: types.CodeType, *, inner: bool = True) -> dict[str, list[str]]:
-    """Return the globals that a code object looks up. Include those of code inside it if ``inner``.
+    """Return the globals that a code object looks up. If ``inner`` is true, include those that code
+    inside it, such as a nested function, looks up.
 
     Returns
     -------

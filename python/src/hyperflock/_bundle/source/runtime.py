@@ -23,7 +23,7 @@ RUNTIME_VERSIONS = {"python": "3.14", "pyodide": "314.0.3", "numpy": "2.4.3"}
 RUNTIME_PACKAGES = frozenset(
     {
         *("numpy", "chainer", "six", "hyperflock", "hyperflock_worker", "pyodide", "js"),
-        # The packages for studies whose arrays are on a device: array-core and its name in Chainer.
+        # array-core, and CuPy's names, by which Chainer imports it.
         *("arraycore", "cupy", "cupyx"),
         # Replacements of packages that Chainer imports.
         *("filelock", "mock", "typing_extensions"),
@@ -76,8 +76,8 @@ def chainer_of(runtime: str) -> str:
 
 
 def runtime_has(unit: str) -> bool:
-    """Return whether the runtime has a top-level module. The answer is True for every private
-    module.
+    """Return whether the runtime has a top-level module. The answer is True for every module whose
+    name begins with an underscore.
     """
     return unit in RUNTIME_PACKAGES or unit in STANDARD_LIBRARY or unit.startswith("_")
 

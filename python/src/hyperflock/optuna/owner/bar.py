@@ -67,7 +67,7 @@ class Best:
 
     @property
     def notes(self) -> dict[str, object]:
-        """Return the notes for a bar."""
+        """Return the best value as text, for display after the bar; empty if it is not known."""
         return {} if math.isnan(self._value) else {"best": f"{self._value:.6g}"}
 
     def hear(self, trial: FrozenTrial) -> None:

@@ -85,7 +85,7 @@ def _shown_url(storage: BaseStorage) -> str:
 
 
 def _is_like(made: object, default: object) -> bool:
-    """Return whether an object has the same class and the same options as a default one."""
+    """Return whether a sampler or pruner has the same class and options as Optuna's default."""
     return type(made) is type(default) and _plain(made) == _plain(default)
 
 

@@ -406,7 +406,7 @@ class Owner:
         if is_own or internals.has_constraints_func(self.study.sampler):
             sent = [finite(value) for value in (found or ())[:MAX_CONSTRAINTS]]
             # If there are too many constraints, only the first ones are sent, and the last of these
-            # gets the largest value of all. So it shows whether all constraints are met.
+            # gets the largest value of all. So this value shows whether all constraints are met.
             if found is not None and len(found) > MAX_CONSTRAINTS:
                 sent[-1] = finite(max(found))
             self.judged.append(TrialConstraints(trial.number, sent))
@@ -426,7 +426,7 @@ class Owner:
                 self._judge(trial, Outcome(trial.state))
 
     def told(self, asked: Iterable[AskedTrial]) -> None:
-        """Note that a reply announces these trials to the server."""
+        """Record that these trials are announced to the server by the next reply."""
         self.untold.difference_update(trial_id_of(self.live[one.trial].trial) for one in asked)
 
     def fail_untold(self, error: BaseException) -> None:
@@ -451,7 +451,7 @@ class Owner:
         if error is None or error.cause != "user_error" or self.failure is not None:
             return
         if raised is not None and error.code == "owner_error":
-            # An error of the sampler or pruner, which `Study.optimize` would raise too.
+            # The sampler or pruner raised this error, and `Study.optimize` would raise it too.
             self.failure = None if isinstance(raised, self._catch) else raised
         elif not is_caught(outcome.raised, self._catch):
             self.failure = ObjectiveError(

@@ -405,8 +405,8 @@ class Run:
         if error.code in _ENDED:
             self._look()
         if self._generation == 0 and error.code != _GONE:
-            # While this owner stands by, an error reports that another owner has ended the study,
-            # or it answers an old reply.
+            # While this owner stands by, the server sends an error only if another owner has ended
+            # the study, or as the answer to an old reply.
             self._is_over = error.code in _ENDED
             return
         field = error.field if error.field is not UNSET else None

@@ -34,7 +34,7 @@ from hyperflock._transport.messages import ArtifactRow
 _LOOK_AGAIN_S = 2.0
 # The depth to which nested containers are searched.
 _DEPTH = 3
-# Containers with more items are not searched, because they are data.
+# Containers with more items than this are not searched, because they are data.
 _ITEMS = 1000
 
 

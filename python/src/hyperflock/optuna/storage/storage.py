@@ -219,7 +219,9 @@ class Storage(BaseStorage):
             return self._live.setdefault(study_id, LiveTrials(self._http, convert(told, StudyRow)))
 
     def _kept(self, row: StudyRow) -> tuple[BaseStorage, int] | None:
-        """Return the storage with a study's attributes, and the study's id there; None without."""
+        """Return the storage with a study's attributes, and the study's id there; None if it has no
+        attributes.
+        """
         if self._attributes is None:
             return None
         try:
