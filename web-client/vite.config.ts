@@ -1,4 +1,4 @@
-// Builds the compute origin's pages into `build/web`.
+// Builds the pages that volunteers open into `build/web`.
 
 import { defineConfig } from "vite";
 import { buildOf } from "./vite.pages.ts";

@@ -41,8 +41,8 @@ const lines: string[] = [];
 let hasCrashed = false;
 
 /**
- * Returns, as text, what the browser stores for the compute origin: the names of databases, files and caches, and the
- * device's identity.
+ * Returns, as text, what the browser stores for the join page's origin: the names of databases, files and caches, and
+ * the device's identity.
  */
 function storedByBrowser(): Promise<string> {
   return volunteer.page.evaluate(async () => {

@@ -11,7 +11,7 @@ export function isLanguage(value: unknown): value is Language {
   return typeof value === "string" && Object.hasOwn(languageNames, value);
 }
 
-/** Returns the first of the browser's languages that the pages have; English without one. `ja-JP` counts as `ja`. */
+/** Returns the first of the browser's languages that the pages have, or else English. `ja-JP` counts as `ja`. */
 export function preferredLanguage(browserLanguages: readonly string[]): Language {
   for (const tag of browserLanguages) {
     const base = tag.toLowerCase().split("-")[0];

@@ -98,7 +98,7 @@ export interface Api {
   remove(study: number): Promise<void>;
   /** Makes a new join link for the first project. */
   joinLink(): Promise<string>;
-  // What only administrators may ask for.
+  // ---- requests that only administrators may make
   /** Returns the studies that wait for approval, at most 50. */
   awaiting(): Promise<readonly StudyRow[]>;
   /** Returns the first people, at most `count`, and how many bytes the server may still store. */

@@ -1,4 +1,4 @@
-// Tests the words that say how long a study will still take (protocol.md, R63).
+// Tests the sentences that say how long a study will still take (protocol.md, R63).
 import { describe, expect, it } from "vitest";
 import { Formatter } from "../i18n/format.ts";
 import { studyRow } from "../stories/research_states.ts";

@@ -32,7 +32,7 @@ export const IDLE_POLL_MS = 10_000;
 const MAX_RETRY_MS = 30_000;
 /** The most values of each series that the page of one trial shows. */
 const TRIAL_POINTS = 500;
-/** How many studies the list has at first and gets with each press, and the most. */
+/** The list shows STUDIES_AT_ONCE studies at first and as many more after each press, up to MOST_STUDIES. */
 const STUDIES_AT_ONCE = 100;
 const MOST_STUDIES = 5_000;
 /** How many people the administrators' table has at first and gets with each press, and the most. */

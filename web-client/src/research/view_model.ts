@@ -133,7 +133,7 @@ export function stateText(study: StudyRow, words: Words): string {
   }
 }
 
-/** Returns what the chip of a study's state shows. The word says that it is held; the colour is that of an ended study. */
+/** Returns the state that gives the chip its colour, and its text. A held study gets the colour of a cancelled one. */
 export function chipOf(
   study: StudyRow,
   words: Words,

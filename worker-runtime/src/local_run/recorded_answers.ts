@@ -25,7 +25,7 @@ export function answerTo(asked: AskedCall | RefusedCall, record: RunRecord): str
   }
   const { step } = asked.args;
   const { again, prune_at } = record;
-  // The trial is pruned at each step from `prune_at` on. The recorded curve does not decide, because a step that
-  // reported NaN has no point on it.
+  // The trial is pruned at each step from `prune_at` on. A step whose value was NaN has no point on the recorded curve,
+  // so the first run may have been pruned at a later step than the curve's last one.
   return answerText(again && prune_at !== null && step !== undefined && step >= prune_at);
 }

@@ -39,8 +39,8 @@ export type Interrupted =
   | { readonly during: "hidden" };
 
 /**
- * The name of the study that an administrator of the server has stopped while this device computed it (R67). It is
- * told until the device has computed another trial.
+ * The name of the study that an administrator of the server has stopped while this device computed it (R67). The
+ * page shows the name until the device has computed another trial.
  */
 export interface StoppedByOperator {
   readonly stoppedStudy?: string;

@@ -3,7 +3,7 @@
 // The thread's Content-Security-Policy is a second barrier. Runs on the python thread, once, before any code of a
 // trial.
 
-/** The names of the JavaScript language, without those that tell the time zone and the languages. */
+/** The names of the JavaScript language, without those that reveal the time zone and the languages. */
 const LANGUAGE = [
   ..."Object Function Array Number parseFloat parseInt Infinity NaN undefined Boolean String Symbol".split(
     " ",

@@ -2,7 +2,7 @@
 
 export type Route =
   | { readonly page: "studies" }
-  /** What administrators stop, limit and approve. */
+  /** The page for administrators, who stop, limit and approve work there. */
   | { readonly page: "operate" }
   | { readonly page: "study"; readonly study: number }
   | { readonly page: "trial"; readonly study: number; readonly trial: number };

@@ -5,7 +5,7 @@ import { requestAdapter } from "../../gpu/webgpu/webgpu_open.ts";
 import type { GpuFacts } from "../../protocol/index.ts";
 
 const MIB = 1_048_576;
-/** The time limit of the probe. The browser's graphics process may hang, and trials can also run without it. */
+/** The time limit of the probe. The browser's graphics process may hang, and trials can also run on the CPU. */
 const PROBE_MS = 5_000;
 const ADAPTER_CHARACTERS = 64;
 /** Matches adapters that run on the CPU and do not always report that. */

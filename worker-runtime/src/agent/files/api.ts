@@ -1,4 +1,4 @@
-// Sends requests to the compute origin (server/docs/rest.md) and checks the answers. Runs on the agent
+// Sends the agent's HTTP requests to the server (server/docs/rest.md) and checks the answers. Runs on the agent
 // thread.
 
 import * as v from "valibot";

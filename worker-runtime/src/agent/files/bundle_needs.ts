@@ -3,7 +3,7 @@
 
 const OPTUNA = new TextEncoder().encode("hyperflock needs optuna");
 
-/** Returns whether the code imports Optuna. Only such trials download it. */
+/** Returns whether the code imports Optuna. Optuna is downloaded only for trials with such code. */
 export function needsOptuna(bundle: Uint8Array): boolean {
   const from = bundle.length - OPTUNA.length;
   return from >= 0 && OPTUNA.every((byte, i) => bundle[from + i] === byte);

@@ -1,6 +1,6 @@
-// Stores the agent's data between visits, in IndexedDB of the compute origin: the device's identity for each project, its
-// contribution, and the index of cached blobs. Without IndexedDB (private windows of some browsers) everything works, for
-// this visit only. Runs on the agent thread.
+// Stores the agent's data between visits, in the IndexedDB of the join page's origin: the device's identity for each
+// project, its contribution, and the index of cached blobs. Without IndexedDB (private windows of some browsers) the
+// agent works too, but keeps this data for one visit only. Runs on the agent thread.
 
 import { type DBSchema, type IDBPDatabase, openDB } from "idb";
 import { sha256Hex } from "../../base/hex.ts";

@@ -18,7 +18,7 @@ const LONGEST_PAUSE_MS = 15_000;
 const DOWNLOAD_TRIES = 3;
 /** HTTP 507, Insufficient Storage: another try would not help soon. */
 const NO_ROOM = 507;
-/** The codes with which the server, the study's owner or this device has no room for more bytes. */
+/** The server's codes if its disk, the owner's quota or this device's share has no room for the bytes. */
 const NO_ROOM_CODES: ReadonlySet<string> = new Set(["no_room", "quota_exceeded", "device_share"]);
 
 /** A checkpoint or an artifact that an objective saved. */

@@ -49,7 +49,7 @@ export class Work {
   #ending: { readonly attempt: number; readonly killAt: number } | null = null;
   #askAt: number | null = null;
   #waiting: WaitReason | null = null;
-  // The study that an administrator has stopped, and whether an attempt has come after it.
+  // The study that an administrator has stopped here, and whether another attempt has begun since.
   #stopped: { readonly study: string; readonly hasNext: boolean } | null = null;
   /**
    * Whether the last attempt was of an Optuna study. Its next trial exists only after the sampler knows the result of

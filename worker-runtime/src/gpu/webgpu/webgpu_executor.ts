@@ -489,7 +489,7 @@ export class WebGpuExecutor implements Executor {
   fence(reached: () => void): void {
     this.#submitNow();
     // If the queue's last work is a read, all work is done when the read's bytes arrive. Otherwise the queue's own
-    // promise tells when its work is done.
+    // promise settles when its work is done.
     const arriving: Promise<unknown>[] = [this.#tail, ...this.#landing, ...this.#proofs];
     if (!this.#endsWithRead) arriving.push(this.#queue.onSubmittedWorkDone().catch(() => {}));
     this.#landing = [];
