@@ -6,12 +6,11 @@
 #include <memory>
 #include <utility>
 
+#include "base/instant.h"
+
 namespace hyperflock::app {
 namespace {
 
-constexpr std::int64_t kMinuteMs = 60'000;
-constexpr std::int64_t kHourMs = 60 * kMinuteMs;
-constexpr std::int64_t kDayMs = 24 * kHourMs;
 constexpr std::int64_t kPage = 100;
 // The pause between two pages. Their commit takes less time.
 constexpr std::chrono::milliseconds kGap{20};

@@ -60,7 +60,6 @@ namespace fs = std::filesystem;
 
 constexpr int kServiceRestart = 1012;
 constexpr std::int64_t kRenewDays = 14;  // warns if a certificate ends sooner
-constexpr std::int64_t kHourMs = 3'600'000;
 constexpr std::int64_t kKeepTimeMs = 60'000;
 constexpr std::int64_t kTrimMs = 60'000;
 constexpr Millis kCloseMs = 5'000;  // for closing handshakes and unfinished answers
@@ -542,7 +541,7 @@ class RunningServer final : public Server {
     storage::TrimAudit trim{.entries = config_.audit_entries, .bytes = config_.audit_mib << 20};
     if (config_.audit_days != 0 && now - aged_at_ >= kHourMs) {
       aged_at_ = now;
-      trim.before = now - config_.audit_days * 24 * kHourMs;
+      trim.before = now - config_.audit_days * kDayMs;
     }
     hub_->commit({trim}, [](const Result<storage::Outcome>&) {});
   }

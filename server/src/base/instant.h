@@ -8,6 +8,10 @@ namespace hyperflock {
 
 using Millis = std::int64_t;
 
+inline constexpr Millis kMinuteMs = 60'000;
+inline constexpr Millis kHourMs = 60 * kMinuteMs;
+inline constexpr Millis kDayMs = 24 * kHourMs;
+
 struct Instant {
   Millis ms = 0;
   auto operator<=>(const Instant&) const = default;

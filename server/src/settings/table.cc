@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <numeric>
 
+#include "base/instant.h"
 #include "names/names.h"
 #include "net/proxy/trusted_proxies.h"
 #include "webhook/address_rules.h"
@@ -16,7 +17,6 @@ constexpr std::size_t kLongestNameBytes = 256;
 constexpr std::int64_t kKiB = 1'024;
 constexpr std::int64_t kGiB = std::int64_t{1} << 30;
 constexpr std::int64_t kTiB = std::int64_t{1} << 40;
-constexpr std::int64_t kHourMs = 3'600'000;
 
 std::string folder_fault(const std::string& text) {
   std::error_code error;
