@@ -141,6 +141,8 @@ PARTS = (
             storage/sqlite/db
             storage/sqlite/series
             storage/sqlite
+            storage/sqlite/check
+            storage/sqlite/tests backup
             storage/testing
             auth dispatch
             dispatch/asked dispatch/model

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "app/version.h"
+#include "cli/backup_command.h"
 #include "settings/command.h"
 #include "settings/flags.h"
 #include "settings/table.h"
@@ -78,6 +79,7 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
   CLI::App* serve = app.add_subcommand("serve", "run the server");
   const settings::Flags serve_flags(*serve);
   const ConfigCommands config(app);
+  const cli::BackupCommands backups(app);
   CLI::App* healthcheck =
       app.add_subcommand("healthcheck", "ask a running server whether it is well; exit 0 or 1");
   healthcheck->add_option("--url", health_config.url, "address to ask")
@@ -108,6 +110,10 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
   if (!admin_command.group.empty()) {
     if (const char* token = std::getenv("HYPERFLOCK_TOKEN")) admin_command.token = token;
     return admin_command;
+  }
+  if (backups.parsed()) {
+    auto done = backups.run(std::string(kVersion));
+    return Stop{done.status, std::move(done.text)};
   }
   if (config.parsed()) return config.run();
   return serve_command(serve_flags);

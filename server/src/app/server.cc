@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "app/backups.h"
 #include "app/descriptors.h"
 #include "app/idle_devices.h"
 #include "app/kept_runtimes.h"
@@ -26,6 +27,7 @@
 #include "auth/first_start.h"
 #include "auth/identity_cache.h"
 #include "auth/trusted_clock.h"
+#include "backup/restore.h"
 #include "base/steady_clock.h"
 #include "blobs/blob_store.h"
 #include "blobs/collected_blobs.h"
@@ -146,6 +148,7 @@ class RunningServer final : public Server {
         readers_({.queues = {.waiting_per_caller = config.waiting_requests}}),
         hub_(hub::make_hub(io_, *storage_, readers_, outputs_, metrics_, hub_settings(config))),
         deliverer_(*storage_, deliverer_settings()),
+        backups_({config.state_dir, *blobs_, *collected_, *room_}),
         sweep_(asio::make_strand(io_)),
         idle_devices_(*storage_, readers_, *hub_, identities_, sweep_.get_executor(),
                       {.days = config.idle_device_days, .most_devices = config.max_devices}) {}
@@ -247,11 +250,13 @@ class RunningServer final : public Server {
                        {{"connections", connections()}});
       }
     }
+    backups_.cancel();
     deliverer_.stop();  // before the hub, which stores what became of deliveries
     hub_->stop();
     readers_.stop();
     io_.stop();
     for (std::thread& thread : threads_) thread.join();
+    backups_.stop();
     for (net::Connections* open : both()) open->clear();
     telemetry::log(telemetry::LogLevel::info, "stopped");
   }
@@ -499,6 +504,7 @@ class RunningServer final : public Server {
       trim_audit();
       idle_devices_.tick(clock_->now());
       note_room();
+      backups_.tick();
       sweep();
     });
   }
@@ -584,6 +590,7 @@ class RunningServer final : public Server {
   webhook::Deliverer deliverer_;
   std::unique_ptr<net::Listener> compute_listener_;
   std::unique_ptr<net::Listener> console_listener_;
+  Backups backups_;
   hub::Timer sweep_;
   // Only the strand of sweep_ uses the next five members.
   IdleDevices idle_devices_;
@@ -606,6 +613,10 @@ Result<std::unique_ptr<Server>> Server::start(const ServeConfig& config,
     return Error{"bad_state",
                  "Cannot make the state folder " + state.string() + ": " + error.message() + "."};
   fs::permissions(state, fs::perms::owner_all, fs::perm_options::replace, error);
+  if (fs::exists(state / backup::kUnfinished, error)) {
+    return Error{"bad_state", "The restoration of " + state.string() +
+                                  " was interrupted: run `hyperflock-server restore` again."};
+  }
   const auto clock = std::make_shared<auth::TrustedClock>();
   auto room = std::make_unique<blobs::DiskRoom>(
       state, storage::database_of(config.state_dir) + "-wal",

@@ -176,7 +176,8 @@ TEST_P(StorageContract, R64_NewCodeOfARunningStudyNeedsRoomForItsSpec) {
   apply(almost_full(storage(), 100));
   const std::int64_t before = stored(storage()).records;
   ReissueTrials mended{.study = StudyId{1}, .quota = kFilled};
-  mended.code = protocol::NewCode{.entry = "digits:objective", .bundle = {sha('e'), 5}};
+  mended.code = protocol::NewCode{
+      .entry = "digits:objective", .bundle = {sha('e'), 5}, .provenance_json = "{}"};
   const Outcome refused = apply_one(mended);
   EXPECT_EQ(refused.applied, Applied::superseded);
   ASSERT_TRUE(refused.excess.has_value());
@@ -195,7 +196,8 @@ TEST_P(StorageContract, R64_WhatNewCodeIsChargedWasAskedFor) {
   apply(begun_on_two_devices());
   apply(almost_full(storage(), 100));
   ReissueTrials mended{.study = StudyId{1}, .quota = kFilled};
-  mended.code = protocol::NewCode{.entry = "digits:objective", .bundle = {sha('e'), 5}};
+  mended.code = protocol::NewCode{
+      .entry = "digits:objective", .bundle = {sha('e'), 5}, .provenance_json = "{}"};
   const std::int64_t asked = apply_one(mended).excess.value().asked;
   const std::int64_t before = stored(storage()).records;
   mended.quota = {};

@@ -57,6 +57,27 @@ void store_front(Db& db, StudyId id, const std::vector<Candidate>& front) {
   for (const Candidate& one : front) db.run(kAddBest, id, one.number, as_blob(one.values));
 }
 
+// Returns every study with its spec.
+std::vector<StudyRow> studies_with_specs(Db& db) {
+  std::vector<StudyRow> studies;
+  Query row = db.query("SELECT id, spec FROM studies JOIN study_progress ON study = id");
+  while (row.next()) {
+    auto spec = protocol::parse_study_spec(row.text(1));
+    if (!spec) continue;
+    StudyRow& study = studies.emplace_back();
+    study.id = StudyId{row.integer(0)};
+    study.spec = std::move(spec).value();
+  }
+  return studies;
+}
+
+std::vector<TrialNumber> numbers_of(const std::vector<Candidate>& front) {
+  std::vector<TrialNumber> numbers;
+  for (const Candidate& one : front) numbers.push_back(one.number);
+  std::ranges::sort(numbers);
+  return numbers;
+}
+
 }  // namespace
 
 std::vector<Candidate>& Writer::front_of(Study& study) {
@@ -128,22 +149,31 @@ Outcome Writer::apply_one(const StoreConstraints& store) {
 }
 
 void find_best_trials(Db& db) {
-  std::vector<StudyRow> studies;
-  {
-    Query row = db.query("SELECT id, spec FROM studies JOIN study_progress ON study = id");
-    while (row.next()) {
-      auto spec = protocol::parse_study_spec(row.text(1));
-      if (!spec) continue;
-      StudyRow& study = studies.emplace_back();
-      study.id = StudyId{row.integer(0)};
-      study.spec = std::move(spec).value();
-    }
-  }
-  for (StudyRow& study : studies) {
+  for (StudyRow& study : studies_with_specs(db)) {
     store_front(db, study.id, best_of(db, study));
     db.run("UPDATE study_progress SET best_trial = ?, best_value = ? WHERE study = ?",
            study.best_trial, study.best_value, study.id);
   }
+}
+
+std::vector<StudyId> studies_with_wrong_best(Db& db) {
+  std::vector<StudyId> wrong;
+  for (StudyRow& study : studies_with_specs(db)) {
+    const auto front = numbers_of(best_of(db, study));
+    std::vector<TrialNumber> kept;
+    {
+      Query row =
+          db.query("SELECT number FROM best_trials WHERE study = ? ORDER BY number", study.id);
+      while (row.next()) kept.push_back(TrialNumber{row.integer(0)});
+    }
+    Query row =
+        db.query("SELECT best_trial, best_value FROM study_progress WHERE study = ?", study.id);
+    row.next();
+    const auto trial = study.best_trial ? std::optional(to_int(*study.best_trial)) : std::nullopt;
+    if (kept != front || row.maybe_integer(0) != trial || row.real(1) != study.best_value)
+      wrong.push_back(study.id);
+  }
+  return wrong;
 }
 
 }  // namespace hyperflock::storage::sqlite

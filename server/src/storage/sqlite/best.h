@@ -1,6 +1,9 @@
-// Finds the best trials of the studies in a database with an older schema.
+// Finds the best trials of the studies of an older database, and checks those of any database.
 #pragma once
 
+#include <vector>
+
+#include "base/ids.h"
 #include "storage/sqlite/db/db.h"
 
 namespace hyperflock::storage::sqlite {
@@ -9,5 +12,8 @@ namespace hyperflock::storage::sqlite {
 // schema is older than version 12, when the server knew no constraints and only one direction.
 // REQUIRES: a transaction.
 void find_best_trials(Db& db);
+
+// Returns the studies whose stored best trials are not those of their results. Changes nothing.
+std::vector<StudyId> studies_with_wrong_best(Db& db);
 
 }  // namespace hyperflock::storage::sqlite

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "storage/sqlite/copy.h"
+
 namespace hyperflock::storage::sqlite {
 namespace {
 
@@ -16,7 +18,8 @@ void LogKeeper::committed() {
   if (pages < pages_) next_copy_ = limits_.copy_pages;  // SQLite has started the log again
   pages_ = pages;
   if (pages < next_copy_) return;
-  if (pages < kRestartFactor * limits_.copy_pages) {
+  // A copy of the database reads for long. The log grows until it ends.
+  if (pages < kRestartFactor * limits_.copy_pages || is_copying()) {
     copy();
   } else {
     restart();

@@ -31,19 +31,14 @@ std::string set_and_read_back(Db& db, const std::string& name, const std::string
 }
 
 bool is_foreign(Db& db) {
-  return db.single("SELECT count(*) FROM sqlite_master") != "0" &&
-         db.single("PRAGMA application_id") != kApplicationId;
+  return db.single("SELECT count(*) FROM sqlite_master") != "0" && !is_ours(db);
 }
 
 Status migrate(Db& db, const std::string& path) {
   Transaction transaction(db, Transaction::Kind::write);
   const std::int64_t version = std::stoll(db.single("PRAGMA user_version"));
   const std::int64_t newest = migrations().back().version;
-  if (version > newest) {
-    return Error{"storage_too_new", path + " has schema version " + std::to_string(version) +
-                                        ", this server knows " + std::to_string(newest) +
-                                        ": start a newer hyperflock-server."};
-  }
+  if (version > newest) return too_new(path, version);
   for (const Migration& migration : migrations()) {
     if (migration.version > version) db.exec(migration.sql);
   }
@@ -57,6 +52,15 @@ Status migrate(Db& db, const std::string& path) {
 }
 
 }  // namespace
+
+bool is_ours(Db& db) { return db.single("PRAGMA application_id") == kApplicationId; }
+
+Error too_new(const std::string& path, std::int64_t version) {
+  return Error{"storage_too_new", path + " has schema version " + std::to_string(version) +
+                                      ", this server knows " +
+                                      std::to_string(migrations().back().version) +
+                                      ": start a newer hyperflock-server."};
+}
 
 Result<std::unique_ptr<Db>> open_for_writing(const std::string& path, int busy_timeout_ms) {
   try {

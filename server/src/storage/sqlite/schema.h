@@ -21,6 +21,12 @@ struct Migration {
 // Returns all migrations in order: versions 1, 2, ...
 std::span<const Migration> migrations();
 
+// Returns whether a server like this one made the database.
+bool is_ours(Db& db);
+
+// Returns the error for a file with a schema of this version, which is newer than the newest known.
+Error too_new(const std::string& path, std::int64_t version);
+
 // Opens the file for writing, creates or migrates it, and verifies that the pragmas took effect.
 // Errors: `storage_open`, `storage_too_new`.
 Result<std::unique_ptr<Db>> open_for_writing(const std::string& path, int busy_timeout_ms);

@@ -8,6 +8,7 @@
 
 #include <filesystem>
 
+#include "storage/sqlite/copy.h"
 #include "storage/sqlite/open.h"
 #include "storage/sqlite/schema.h"
 
@@ -47,6 +48,42 @@ auto guarded(Function function) -> Result<decltype(function())> {
   }
 }
 
+// Copies a database of an older version to FILE.vN before it is migrated, so that an upgrade can be
+// undone. Only the copy of the last version is kept. Does nothing if there is one already.
+Status keep_earlier_version(const std::string& path) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  if (!fs::exists(path, error)) return {};
+  std::int64_t version = 0;
+  try {
+    sqlite::Db db(path, sqlite::Db::Mode::read_only);
+    if (sqlite::is_ours(db)) version = std::stoll(db.single("PRAGMA user_version"));
+  } catch (const sqlite::SqliteError&) {
+    return {};  // whoever opens the file next reports it
+  }
+  if (version == 0 || version >= sqlite::migrations().back().version) return {};
+  const std::string kept = path + ".v" + std::to_string(version);
+  if (fs::exists(kept, error)) return {};
+  const std::string part = kept + ".part";
+  fs::remove(part, error);
+  Status copied = sqlite::copy_database(path, part, sqlite::Pace::full,
+                                        [](const CopyProgress&) { return Status(); });
+  if (!copied) {
+    return Error{"storage_open", "Before the upgrade of the database, it is copied. " +
+                                     copied.error().message +
+                                     " To upgrade without a copy, make an "
+                                     "empty file " +
+                                     kept + "."};
+  }
+  const std::string prefix = fs::path(path).filename().string() + ".v";
+  for (const auto& entry : fs::directory_iterator(fs::path(kept).parent_path(), error)) {
+    const std::string name = entry.path().filename().string();
+    if (name.starts_with(prefix) && entry.path() != part) fs::remove(entry.path(), error);
+  }
+  fs::rename(part, kept, error);
+  return {};
+}
+
 }  // namespace
 
 Result<std::unique_ptr<FileLock>> FileLock::take(const std::string& path) {
@@ -68,6 +105,7 @@ FileLock::~FileLock() { ::close(descriptor_); }
 Result<std::unique_ptr<SqliteStorage>> SqliteStorage::open(const std::string& path, WallClock clock,
                                                            SqliteSettings settings) {
   TRY(auto lock, FileLock::take(path + ".lock"));
+  TRY(keep_earlier_version(path));
   TRY(auto db, sqlite::open_for_writing(path, settings.busy_timeout_ms));
   return std::unique_ptr<SqliteStorage>(
       new SqliteStorage(std::move(lock), std::move(db), path, std::move(clock), settings));

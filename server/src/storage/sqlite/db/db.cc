@@ -22,6 +22,21 @@ bool is_full(sqlite3* db, int code) {
   throw SqliteError(is_full(db, code) ? SQLITE_FULL : code, sqlite3_errmsg(db));
 }
 
+std::string immutable_uri(const std::string& path) {
+  constexpr const char* kDigits = "0123456789ABCDEF";
+  std::string uri = "file:";
+  for (const char c : path) {
+    if (c == '%' || c == '?' || c == '#') {
+      uri += '%';
+      uri += kDigits[c >> 4];
+      uri += kDigits[c & 15];
+    } else {
+      uri += c;
+    }
+  }
+  return uri + "?immutable=1";
+}
+
 }  // namespace
 
 Query::~Query() { sqlite3_reset(statement_); }
@@ -76,16 +91,20 @@ void Db::Finalize::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(
 
 Db::Db(const std::string& path, Mode mode) {
   sqlite3* opened = nullptr;
-  const int code = sqlite3_open_v2(path.c_str(), &opened,
-                                   SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX |
-                                       (mode == Mode::read_write ? SQLITE_OPEN_CREATE : 0),
-                                   nullptr);
+  int flags = SQLITE_OPEN_NOMUTEX;
+  if (mode == Mode::immutable) {
+    flags |= SQLITE_OPEN_READONLY | SQLITE_OPEN_URI;
+  } else {
+    // A reader uses the shared memory of the write-ahead log, so it opens the file for writing.
+    // SQLite then forbids it to write.
+    flags |= SQLITE_OPEN_READWRITE | (mode == Mode::read_write ? SQLITE_OPEN_CREATE : 0);
+  }
+  const std::string name = mode == Mode::immutable ? immutable_uri(path) : path;
+  const int code = sqlite3_open_v2(name.c_str(), &opened, flags, nullptr);
   db_.reset(opened);  // SQLite gives a handle also on failure, for the message
   if (code != SQLITE_OK) fail(opened, code);
   sqlite3_extended_result_codes(opened, 1);
   set_busy_timeout(kBusyTimeoutMs);
-  // A reader uses the shared memory of the write-ahead log, so it opens the file for writing. The
-  // pragma makes SQLite refuse its writes.
   if (mode == Mode::read_only) exec("PRAGMA query_only = ON");
 }
 

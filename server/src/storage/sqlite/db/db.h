@@ -95,7 +95,8 @@ class Query {
 
 class Db {
  public:
-  enum class Mode { read_write, read_only };
+  // `immutable`: a whole file that nothing changes meanwhile. Nothing is written next to it.
+  enum class Mode { read_write, read_only, immutable };
 
   Db(const std::string& path, Mode mode);
   ~Db();

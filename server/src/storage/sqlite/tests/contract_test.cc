@@ -1,6 +1,7 @@
-// Runs the contract suite on the SQLite back end.
+// Runs the contract suite on the SQLite back end. After each test, the database must be consistent.
 #include "base/testing/scratch_folder.h"
 #include "storage/contract/suite.h"
+#include "storage/sqlite/check/check.h"
 #include "storage/sqlite/open.h"
 
 namespace hyperflock::storage {
@@ -9,6 +10,10 @@ namespace {
 class Sqlite final : public Backend {
  public:
   explicit Sqlite(const std::int64_t* now) : now_(now) { reopen(); }
+  ~Sqlite() override {
+    storage_.reset();
+    check();
+  }
   Storage& storage() override { return *storage_; }
   void reopen() override {
     storage_.reset();
@@ -16,6 +21,14 @@ class Sqlite final : public Backend {
   }
 
  private:
+  void check() const {
+    const auto checked = check_database(folder_.file("db"), DatabaseState::stopped);
+    ASSERT_TRUE(checked.has_value()) << checked.error().message;
+    EXPECT_TRUE(checked->rows_checked);
+    for (const Finding& finding : checked->findings)
+      ADD_FAILURE() << finding.code << ": " << finding.text;
+  }
+
   const std::int64_t* now_;
   ScratchFolder folder_;
   std::unique_ptr<Storage> storage_;

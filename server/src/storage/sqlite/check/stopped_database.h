@@ -1,0 +1,36 @@
+// The database of a server that does not run. One thread; blocks.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "storage/sqlite/storage.h"
+
+namespace hyperflock::storage {
+
+class StoppedDatabase {
+ public:
+  // Keeps servers away until the object is destroyed. Errors: `bad_state` if there is no such file,
+  // `storage_open` while a server uses it.
+  static Result<std::unique_ptr<StoppedDatabase>> open(const std::string& path);
+
+  // As sqlite::copy_database().
+  Status copy_to(const std::string& target) const;
+
+ private:
+  StoppedDatabase(std::string path, std::unique_ptr<FileLock> lock)
+      : path_(std::move(path)), lock_(std::move(lock)) {}
+
+  const std::string path_;
+  const std::unique_ptr<FileLock> lock_;
+};
+
+// Prepares a database that was restored from a backup: leaves a gap in the numbers of studies,
+// attempts, places in the order of finishing and entries of the audit log, because the server may
+// have given the next ones after the backup, and devices and clients may still know them. Notes the
+// restoration in the audit log. Does nothing to a schema before version 18. Error: `backup_failed`.
+Status mark_restored(const std::string& path, const std::string& backup, std::int64_t now);
+
+}  // namespace hyperflock::storage

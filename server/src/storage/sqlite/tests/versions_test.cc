@@ -1,0 +1,169 @@
+// Opens databases of each earlier version of the schema, as an upgrade does. Afterwards each must
+// obey every rule of the newest version.
+//
+// versions/vNN.sql are databases that servers of this version wrote.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "base/testing/scratch_folder.h"
+#include "paths.h"
+#include "protocol/codec.h"
+#include "storage/contract/suite.h"
+#include "storage/sqlite/check/check.h"
+#include "storage/sqlite/db/db.h"
+#include "storage/sqlite/open.h"
+#include "storage/sqlite/schema.h"
+
+namespace hyperflock::storage {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::IsEmpty;
+
+const std::string& versions_folder() {
+  static const std::string folder =
+      std::string(kSourceDirectory) + "/server/src/storage/sqlite/tests/versions";
+  return folder;
+}
+
+class VersionsTest : public testing::Test {
+ protected:
+  // Opens the file as a server does, and expects that it then has no findings.
+  std::unique_ptr<Storage> upgrade() {
+    EXPECT_TRUE(open_sqlite_storage(path_, [] { return kNow; }).has_value());
+    const auto checked = check_database(path_, DatabaseState::stopped);
+    EXPECT_TRUE(checked.has_value() && checked->rows_checked);
+    if (checked) {
+      for (const Finding& one : checked->findings) ADD_FAILURE() << one.code << ": " << one.text;
+    }
+    return open_sqlite_storage(path_, [] { return kNow; }).value();
+  }
+
+  ScratchFolder folder_{ScratchFolder::Where::memory};
+  std::string path_ = folder_.file("db");
+};
+
+// Rows that a server of the first version wrote: an accepted trial, a failed one and a running one.
+void fill_first_version(sqlite::Db& db) {
+  db.exec("INSERT INTO principals VALUES (1, 'root', 0, 'h1'), (2, 'ada', 1, 'h2')");
+  db.exec("INSERT INTO enrolments VALUES ('c1', 'default', 10)");
+  db.exec("INSERT INTO devices VALUES ('phone', 'default', 's', 'phone', 'chromium', 11, NULL)");
+  db.run(
+      "INSERT INTO studies (id, owner, project, submit_key, direction, total, created_at, spec)"
+      " VALUES (1, 'ada', 'default', 'k', 1, 6, 12, ?)",
+      protocol::serialize_study_spec(spec("k")));
+  db.exec("INSERT INTO study_progress VALUES (1, 0, 1, 0, 1, 1, 4, 2, 0, 0, 0.5)");
+  db.run("INSERT INTO project_blobs VALUES ('default', ?), ('default', ?)", sha('a'), sha('b'));
+  db.exec(
+      "INSERT INTO trials (study, number, state, seq, attempts, accepted_attempt, newest_attempt,"
+      " seed, started_at, finished_at, params, failure_cause, failure_code) VALUES"
+      " (1, 0, 1, 1, 2, 1, 2, 7, 13, 14, '{}', NULL, NULL),"
+      " (1, 1, 3, 2, 1, NULL, 3, 7, 13, 15, '{}', 0, 'poison'),"
+      " (1, 2, 0, 0, 1, NULL, 4, 7, 13, 0, '{}', NULL, NULL)");
+  db.exec(
+      "INSERT INTO attempts (id, study, number, previous, kind, state, verdict, result_seq,"
+      " load_ms, run_ms, started_at, finished_at, device, device_class, engine, backend,"
+      " result_values) VALUES"
+      " (1, 1, 0, NULL, 0, 1, 0, 1, 1, 1, 13, 14, 'phone', 'phone', 'chromium', 'cpu',"
+      " x'000000000000e03f'),"
+      " (2, 1, 0, 1, 1, 6, NULL, 0, 0, 0, 13, 14, 'other', 'phone', 'chromium', '', x''),"
+      " (3, 1, 1, NULL, 0, 3, 2, 1, 1, 1, 13, 15, 'phone', 'phone', 'chromium', 'cpu', x''),"
+      " (4, 1, 2, NULL, 0, 0, NULL, 0, 0, 0, 13, 0, 'phone', 'phone', 'chromium', '', x'')");
+  db.exec("INSERT INTO points VALUES (1, 1, 0.25), (1, 2, 0.5)");
+}
+
+TEST_F(VersionsTest, DatabasesOfEachVersionAreUpgraded) {
+  const std::int64_t newest = sqlite::migrations().back().version;
+  for (std::int64_t version = 1; version <= newest; ++version) {
+    SCOPED_TRACE(version);
+    for (const char* end : {"", "-wal", "-shm", ".lock"}) fs::remove(path_ + end);
+    {
+      sqlite::Db db(path_, sqlite::Db::Mode::read_write);
+      for (const sqlite::Migration& migration : sqlite::migrations()) {
+        if (migration.version > version) break;
+        db.exec(migration.sql);
+        if (migration.version == 1) fill_first_version(db);
+      }
+      db.exec("PRAGMA user_version = " + std::to_string(version));
+      db.exec("PRAGMA application_id = 1212574827");
+    }
+    const auto storage = upgrade();
+    const StudyRow study = storage->study(StudyId{1}).value().value();
+    EXPECT_EQ(study.best_trial, TrialNumber{0});
+    EXPECT_EQ(study.complete + study.failed, 2);
+    // The upgraded file is used: the running trial gets its result.
+    const auto outcomes = storage->apply(std::vector<Transition>{complete(4, {0.75})}).value();
+    EXPECT_EQ(outcomes[0].verdict, protocol::Verdict::accepted);
+    EXPECT_EQ(storage->study(StudyId{1}).value()->best_trial, TrialNumber{2});
+  }
+}
+
+// Makes the file one of an earlier version.
+void make_old(const std::string& path, std::int64_t version) {
+  sqlite::Db db(path, sqlite::Db::Mode::read_write);
+  for (const sqlite::Migration& migration :
+       sqlite::migrations().first(static_cast<std::size_t>(version)))
+    db.exec(migration.sql);
+  db.exec("PRAGMA user_version = " + std::to_string(version));
+  db.exec("PRAGMA application_id = 1212574827");
+}
+
+TEST_F(VersionsTest, TheFileIsCopiedBeforeItIsUpgraded) {
+  make_old(path_, 3);
+  std::ofstream(path_ + ".v2") << "the copy of the upgrade before";
+  ASSERT_TRUE(open_sqlite_storage(path_, [] { return kNow; }).has_value());
+  EXPECT_EQ(check_database(path_ + ".v3", DatabaseState::resting).value().version, 3);
+  EXPECT_FALSE(fs::exists(path_ + ".v2"));
+  // The copy can take the file's place again.
+  fs::remove(path_ + "-wal");
+  fs::copy_file(path_ + ".v3", path_, fs::copy_options::overwrite_existing);
+  upgrade();
+}
+
+TEST_F(VersionsTest, AFileOfTheCopysNameUpgradesWithoutOne) {
+  make_old(path_, 3);
+  std::ofstream(path_ + ".v3").close();
+  ASSERT_TRUE(open_sqlite_storage(path_, [] { return kNow; }).has_value());
+  EXPECT_EQ(fs::file_size(path_ + ".v3"), 0U);
+}
+
+TEST_F(VersionsTest, WithoutRoomForTheCopyNothingIsUpgraded) {
+  make_old(path_, 3);
+  fs::create_directories(path_ + ".v3.part/x");  // the copy cannot be made
+  const auto refused = open_sqlite_storage(path_, [] { return kNow; });
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().code, "storage_open");
+  EXPECT_THAT(refused.error().message, testing::HasSubstr("make an empty file"));
+  EXPECT_EQ(sqlite::Db(path_, sqlite::Db::Mode::read_only).single("PRAGMA user_version"), "3");
+}
+
+TEST_F(VersionsTest, DatabasesThatServersWroteAreUpgraded) {
+  std::int64_t last = 0;
+  for (const auto& entry : fs::directory_iterator(versions_folder())) {
+    SCOPED_TRACE(entry.path().filename().string());
+    for (const char* end : {"", "-wal", "-shm", ".lock"}) fs::remove(path_ + end);
+    {
+      std::ifstream in(entry.path());
+      sqlite::Db(path_, sqlite::Db::Mode::read_write)
+          .exec(std::string(std::istreambuf_iterator<char>(in), {}));
+    }
+    sqlite::Db db(path_, sqlite::Db::Mode::read_only);
+    last = std::max(last, std::int64_t{std::stoll(db.single("PRAGMA user_version"))});
+    const auto storage = upgrade();
+    EXPECT_EQ(storage->study(StudyId{1}).value()->complete, 1);
+    EXPECT_EQ(storage->studies({}).value().studies.size(), 3U);
+    EXPECT_EQ(storage->kept_blobs().value().size(), 2U);
+    EXPECT_EQ(storage->identities().value().principals.size(), 2U);
+    EXPECT_EQ(storage->audit_size().value().entries, 1);
+    const auto outcomes = storage->apply(std::vector<Transition>{complete(2, {0.75})}).value();
+    EXPECT_EQ(outcomes[0].verdict, protocol::Verdict::accepted);
+  }
+  EXPECT_GE(last, 20);
+}
+
+}  // namespace
+}  // namespace hyperflock::storage
