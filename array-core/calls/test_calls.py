@@ -51,7 +51,7 @@ def test_a_new_word_reaches_both_languages(tmp_path: Path) -> None:
         ('fusing = "flag"', 'fusing = "bool"', "kind bool"),
         ('fusing = "flag"', 'fusing = "int64s...", more = "flag"', "comes last"),
         ('does = "context.launcher().flush()"', 'do = "flush()"', "unknown fields: do"),
-        ('about = "Launches everything', 'reads = "f"\nabout = "Launches everything', "both"),
+        ('does = "context.launcher().flush()"', 'reads = "f"\ndoes = "flush()"', "both"),
         ('frequent = ["ufuncs"', 'frequent = ["ufunc"', "no family ufunc"),
     ],
 )
