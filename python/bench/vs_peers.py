@@ -58,7 +58,7 @@ def work(
     ready: Barrier,
     ends: Synchronized[float],
 ) -> None:
-    """Run one worker's trials. ``ends`` then has the latest end of all workers so far."""
+    """Run one worker's trials. Then set ``ends`` to now, unless a later time is there already."""
     end_with_parent()
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     study = optuna.load_study(

@@ -166,8 +166,8 @@ Value Lowering::fold(ir::Op op, DType type, Value a, Value b) {
       if (op == ir::Op::subtract) return number(rounded(*x - *y), type);
       if (op == ir::Op::multiply) return number(rounded(*x * *y), type);
       if (op == ir::Op::divide) {
-        // Division by 0 is computed here without C++'s `/`, for which it is undefined, although
-        // every machine defines it.
+        // C++ leaves division by 0 undefined. So its result, as IEEE 754 defines it, is computed
+        // here without `/`.
         if (*y != 0) return number(rounded(*x / *y), type);
         if (*x == 0 || std::isnan(*x)) return number(std::nan(""), type);
         const bool negative = std::signbit(*x) != std::signbit(*y);

@@ -55,7 +55,7 @@ struct Problem {
   // a_at(), b_at() and out_at() return offsets of elements from their matrix's own offset (see
   // Place). b_at() returns nullopt where the window is outside the data of `b`, which reads as 0.
   std::int64_t a_at(std::int64_t row, std::int64_t term) const;
-  // Returns whether all terms of a row are consecutive in `a`. REQUIRES: a window.
+  // Returns whether the k elements of a row of `a` are consecutive. REQUIRES: `window` is set.
   bool terms_in_a_row() const { return a.column_stride == window->terms() || k == window->terms(); }
   std::optional<std::int64_t> b_at(std::int64_t term, std::int64_t column) const;
   std::int64_t out_at(std::int64_t row, std::int64_t column) const;

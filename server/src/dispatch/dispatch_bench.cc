@@ -50,7 +50,8 @@ class Loop {
     handle(StudySubmitted{RequestId{1}, "ada", "p", std::move(spec)});
   }
 
-  // Handles an event, and commits what it proposes as storage would.
+  // Gives an event to the dispatcher. If the dispatcher then proposes transitions, reports them to
+  // it as committed, in place of storage.
   void handle(const Event& event) {
     BatchCommitted committed;
     for (const Effect& effect : dispatcher_.handle(event, now_)) {

@@ -16,8 +16,9 @@ class DeletionSweep {
  public:
   using Told = std::function<void(Result<storage::Outcome>)>;
 
-  // `commit` is called on the strand. It commits a transition and then calls its callback. Between
-  // two pieces, `between` is called with the next step, which it has to run on the strand.
+  // `commit` is called on the strand. It commits a transition and then calls its second argument.
+  // Between two pieces, `between` gets the task that removes the next piece. It must see to it that
+  // the task runs on the strand.
   DeletionSweep(Strand strand, std::function<void(storage::Transition, Told)> commit,
                 std::function<void(std::function<void()>)> between)
       : timer_(std::move(strand)), commit_(std::move(commit)), between_(std::move(between)) {}

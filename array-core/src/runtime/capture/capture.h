@@ -40,8 +40,9 @@ struct Given {
 
 class Capture {
  public:
-  // Makes a capture of a step in which compare() found no mismatch. Error: value, "capture_arrays"
-  // (state that the step makes anew but does not keep); memory.
+  // Makes a capture of a step in which compare() found no mismatch. Errors: value, "capture_arrays"
+  // (the step reads an array of the step before, and frees its own array that would replace it; or
+  // it works on an older array that has been freed since); memory.
   static Result<std::unique_ptr<Capture>> make(const Backends& backends, Launcher& launcher,
                                                Counters& counters, const Tape& tape,
                                                std::span<const Given> given);

@@ -127,8 +127,8 @@ inline constexpr Sql kSelectAttempt =
     " resumed_sha256, resumed_bytes, resumed_step, resumed_logged, adapter, attrs, software, code"
     " FROM attempts LEFT JOIN device_versions ON device_versions.id = device_version"
     " WHERE attempts.id = ?1";
-// Devices that were seen before ?3, after (?1, ?2), at most ?4, and whether each has sent no result
-// and is not revoked.
+// A page of at most ?4 devices that were last seen before ?3. It follows the device with the time
+// ?1 and the id ?2. The last column is 1 if a device has sent no result and is not revoked.
 inline constexpr Sql kSelectSeenDevices =
     "SELECT id, seen_at, revoked_at IS NULL AND NOT EXISTS (SELECT 1 FROM device_versions"
     " WHERE device = devices.id AND finished = 1) FROM devices INDEXED BY devices_by_seen"
