@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <fstream>
 #include <future>
 #include <iterator>
@@ -21,6 +22,7 @@
 #include "storage/sqlite/open.h"
 #include "storage/testing/faulty_storage.h"
 #include "storage/testing/scratch_database.h"
+#include "tests/support/backup_codes.h"
 #include "tests/support/seen_codes.h"
 
 namespace hyperflock::app {
@@ -630,6 +632,50 @@ const std::map<std::string, Provoke>& provocations() {
          return cli::check_health(server.server().console_origin() + "/nothing", kTestLimitMs)
              .error()
              .code;
+       }},
+      // backups
+      {"backup_inside_state",
+       [] {
+         const BackupCodes codes;
+         return codes.back_up(codes.state() + "/backups");
+       }},
+      {"not_a_backup_folder",
+       [] {
+         const BackupCodes codes;
+         std::filesystem::create_directories(codes.file("photos/of"));
+         return codes.back_up(codes.file("photos"));
+       }},
+      {"backup_running",
+       [] {
+         const BackupCodes codes;
+         const auto other =
+             backup::Repository::open(codes.backups(), backup::Repository::Use::change);
+         return codes.back_up(codes.backups());
+       }},
+      {"backup_no_room", [] { return BackupCodes().back_up_without_room(); }},
+      {"backup_failed",
+       [] {
+         const BackupCodes codes;
+         std::ofstream(codes.file("file")) << "no folder";
+         return codes.back_up(codes.file("file/backups"));
+       }},
+      {"backup_damaged",
+       [] {
+         const BackupCodes codes;
+         codes.damage();
+         return codes.restore(codes.file("again"));
+       }},
+      {"unknown_backup",
+       [] {
+         const BackupCodes codes;
+         EXPECT_EQ(codes.back_up(codes.backups()), "");
+         return codes.restore(codes.file("again"), "20200101T000000Z");
+       }},
+      {"not_empty",
+       [] {
+         const BackupCodes codes;
+         EXPECT_EQ(codes.back_up(codes.backups()), "");
+         return codes.restore(codes.state());
        }},
   };
   return kAll;
