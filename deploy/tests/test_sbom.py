@@ -43,6 +43,7 @@ def test_each_library_of_the_server_is_listed(bill: str) -> None:
     known = {
         "Boost": "boost",
         "CLI11": "cli11",
+        "libjemalloc": "jemalloc",
         "OpenSSL": "openssl",
         "nlohmann_json": "nlohmann-json",
         "prometheus-cpp": "prometheus-cpp",
@@ -52,6 +53,9 @@ def test_each_library_of_the_server_is_listed(bill: str) -> None:
     wanted = set()
     for file in (ROOT / "server").rglob("CMakeLists.txt"):
         wanted |= set(re.findall(r"find_package\(([\w+-]+)", file.read_text()))
+        wanted |= set(
+            re.findall(r"find_library\(\w+ NAMES (lib\w+?)(?:_pic)?\.a", file.read_text())
+        )
     wanted -= {"GTest", "Python3", "benchmark", "Threads"}
     assert {known[name] for name in wanted} | {"fmt", "glibc", "libstdc++", "sqlite"} == set(listed)
 
