@@ -55,9 +55,9 @@ Status mark_restored(const std::string& path, const std::string& backup, std::in
     transaction.commit();
     return {};
   } catch (const sqlite::SqliteError& error) {
-    return Error{"backup_failed",
-                 "Cannot change the restored database (" + std::string(error.what()) +
-                     "): look at the disk, and restore again."};
+    return Error{"backup_failed", "Cannot change the restored database (" +
+                                      std::string(error.what()) +
+                                      "): look at the disk, and restore again."};
   }
 }
 
