@@ -37,13 +37,29 @@ export function Ask({
 }: Question) {
   const dialog = useRef<HTMLDialogElement>(null);
   useLayoutEffect(() => dialog.current?.showModal(), []);
+  // The event `close` comes later. Until then somebody may already have asked for the next dialog, which it must not
+  // remove. So this reports the end at once, and once only.
+  const isOver = useRef(false);
+  const end = () => {
+    if (isOver.current) return;
+    isOver.current = true;
+    onClose();
+  };
+  const shut = () => {
+    dialog.current?.close();
+    end();
+  };
   return (
     <dialog
       ref={dialog}
       class="dialog"
       aria-labelledby={`${action}-title`}
       aria-describedby={`${action}-text`}
-      onClose={onClose}
+      onCancel={(event) => {
+        event.preventDefault();
+        shut();
+      }}
+      onClose={end}
     >
       <form
         class="stack"
@@ -52,7 +68,7 @@ export function Ask({
           // The dialog stays open during another request, which would make the store ignore this one.
           if (!store.busy.value) {
             const form = new FormData(event.currentTarget);
-            dialog.current?.close();
+            shut();
             onYes(form);
           }
         }}
@@ -73,7 +89,7 @@ export function Ask({
             type="button"
             class="button button-quiet button-small"
             data-action={`${action}_no`}
-            onClick={() => dialog.current?.close()}
+            onClick={shut}
           >
             {no}
           </button>
