@@ -138,7 +138,7 @@ def attributes_without_end(ground: Ground) -> Iterator[str]:
                 assert wire.code() == "ack"
             wire.send(result(attempt, seq + 1, attrs=attrs, next=True))
             while (message := wire.message())["type"] != "result_ack":
-                pass
+                assert message["type"] != "closed", wire.closed
             assert message["verdict"] == "accepted", message
             if code != "ack":
                 yield code
