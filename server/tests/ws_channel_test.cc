@@ -36,10 +36,11 @@ class Recorder final : public ChannelUser {
   void on_open(const std::shared_ptr<WsChannel>& channel) override {
     note([&] { channel_ = channel; });
   }
-  void on_text(std::string_view text) override {
+  Reading on_text(std::string_view text) override {
     note([&] { texts_.emplace_back(text); });
     if (during_texts_) during_texts_();
     if (const auto open = channel_.lock(); open && gives_credit_) open->credit();
+    return pauses_ ? Reading::paused : Reading::goes_on;
   }
   void on_bad_frame(const char* code) override {
     note([&] { texts_.emplace_back(code); });
@@ -83,6 +84,7 @@ class Recorder final : public ChannelUser {
     note([&] { during_texts_ = std::move(action); });
   }
   std::atomic<bool> gives_credit_{true};
+  std::atomic<bool> pauses_{false};  // after each text
 
  private:
   template <typename Change>
@@ -289,6 +291,24 @@ TEST_F(WsChannelTest, TooLargeFramesAreNamed) {
   client.send(std::string(1'001, 'x'));
   EXPECT_EQ(client.wait_close(), 1009);
   EXPECT_EQ(recorder_->texts(), std::vector<std::string>{"frame_too_large"});
+}
+
+TEST_F(WsChannelTest, AfterAPauseTheNextTextFollows) {
+  recorder_->pauses_ = true;
+  TestWebSocket client = connect();
+  const auto channel = recorder_->channel();
+  client.send("first");
+  client.send("second");
+  ASSERT_TRUE(recorder_->has_texts(1));
+  channel->send("an answer meanwhile");
+  EXPECT_EQ(client.receive_text(), "an answer meanwhile");
+  EXPECT_TRUE(recorder_->stays_at(1));
+  channel->post([channel] { channel->resume(); });
+  ASSERT_TRUE(recorder_->has_texts(2));
+  EXPECT_EQ(recorder_->texts(), (std::vector<std::string>{"first", "second"}));
+  // It can close although the last text is not handled yet.
+  channel->close(1012, "");
+  EXPECT_EQ(client.wait_close(), 1012);
 }
 
 TEST_F(WsChannelTest, BeforeThePeerIsTrustedItsMessagesAreSmall) {

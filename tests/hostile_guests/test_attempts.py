@@ -46,8 +46,9 @@ def test_attempt(attempt: Attempt, tmp_path: Path, request: pytest.FixtureReques
         answered = _run(attempt, ground)
         # What the attack left open, such as connections, is still there.
         ground.neighbour.work(_QUIET)
-        for name, ratio in ground.neighbour.ratios().items():
-            request.node.user_properties.append((name, f"{ratio:.2f}"))
+        for name, (quiet, during) in ground.neighbour.percentiles().items():
+            shown = f"{during / quiet:.2f} ({quiet:.1f} ms)"
+            request.node.user_properties.append((name, shown))
         assert answered == set(attempt.codes.split())
         ground.check_intact()
 

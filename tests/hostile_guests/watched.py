@@ -99,12 +99,12 @@ class Watched:
         self._reader.join(LIMIT_S)
         assert self._process.wait(LIMIT_S) == 0, self._errors.read_text()
 
-    def ratios(self) -> dict[str, float]:
-        """Return the 99th percentiles during the attack, divided by those before it, by name."""
+    def percentiles(self) -> dict[str, tuple[float, float]]:
+        """Return the 99th percentiles before the attack and during it, by name."""
         found = {}
         for name, times in self.times.items():
             quiet, later = times[: self._quiet[name]], times[self._quiet[name] :]
-            found[name] = _p99(later) / _p99(quiet)
+            found[name] = _p99(quiet), _p99(later)
         return found
 
     def _read(self) -> None:

@@ -181,6 +181,7 @@ class ClientSession final : public SessionBase, public std::enable_shared_from_t
   // Returns the queue of the reader pool in which work for this connection waits. REQUIRES: hello
   // was accepted.
   hub::Lane lane(hub::Band band) const { return http::lane_of(*principal_, band); }
+  hub::Lane costly_lane() const override { return lane(hub::Band::costly); }
 
   // Returns the researcher's current quota. Administrators have no limits.
   storage::Quota quota() const {

@@ -7,8 +7,19 @@ namespace {
 
 constexpr int kPolicy = 1008;
 constexpr int kErrorsPerConnection = 10;
+// A message of this size takes about a millisecond to parse. Meanwhile an I/O thread would serve
+// nobody else.
+constexpr std::size_t kLargeBytes = std::size_t{64} << 10;
 
 }  // namespace
+
+struct SessionBase::Parsed {
+  explicit Parsed(std::string_view text) : message(protocol::parse_client_message(text)) {
+    if (!message) call = protocol::refused_call_id(text);
+  }
+  Result<protocol::ClientMessage> message;
+  std::optional<std::int64_t> call{};  // the question that a malformed message asks
+};
 
 void SessionBase::on_open(const std::shared_ptr<WsChannel>& channel) {
   channel_ = channel;
@@ -17,16 +28,35 @@ void SessionBase::on_open(const std::shared_ptr<WsChannel>& channel) {
   });
 }
 
-void SessionBase::on_text(std::string_view text) {
-  if (greeted_ && !admits(text.size())) return;
-  Result<protocol::ClientMessage> parsed = protocol::parse_client_message(text);
+ChannelUser::Reading SessionBase::on_text(std::string_view text) {
+  if (greeted_ && !admits(text.size())) return Reading::goes_on;
+  if (greeted_ && text.size() >= kLargeBytes && parse_elsewhere(text)) return Reading::paused;
+  handle(Parsed(text));
+  return Reading::goes_on;
+}
+
+bool SessionBase::parse_elsewhere(std::string_view text) {
+  // The channel keeps the text, and as long as it is open also this session.
+  const auto open = channel();
+  if (!open) return false;
+  const auto parse = [this, open, text] {
+    const auto parsed = std::make_shared<Parsed>(text);
+    open->post([this, open, parsed] {
+      handle(std::move(*parsed));
+      open->resume();
+    });
+  };
+  return context_.readers.post(costly_lane(), parse) == hub::Added::yes;
+}
+
+void SessionBase::handle(Parsed parsed) {
   Credit credit = Credit::given;
-  if (!parsed) {
-    send_error(parsed.error(), protocol::refused_call_id(text));
+  if (!parsed.message) {
+    send_error(parsed.message.error(), parsed.call);
   } else if (!greeted_) {
-    first_message(std::move(*parsed));
+    first_message(std::move(*parsed.message));
   } else {
-    credit = on_message(std::move(*parsed));
+    credit = on_message(std::move(*parsed.message));
   }
   if (credit == Credit::given) {
     if (const auto open = channel()) open->credit();

@@ -20,7 +20,7 @@ class SessionBase : public ChannelUser {
   explicit SessionBase(const SessionContext& context) : context_(context) {}
 
   void on_open(const std::shared_ptr<WsChannel>& channel) final;
-  void on_text(std::string_view text) final;
+  Reading on_text(std::string_view text) final;
   void on_bad_frame(const char* code) final;
   void on_closed(How how) final { on_ended(how); }
 
@@ -36,6 +36,8 @@ class SessionBase : public ChannelUser {
   // Returns whether a message of this length may be parsed. If not, the function has already closed
   // the channel.
   virtual bool admits(std::size_t /*bytes*/) { return true; }
+  // The queue in which the session's costly work waits. Only after hello was accepted.
+  virtual hub::Lane costly_lane() const = 0;
   virtual void on_ended(How how) = 0;
 
   // Returns the channel, or nullptr if the connection has ended. Any thread, after on_open().
@@ -47,7 +49,11 @@ class SessionBase : public ChannelUser {
   const SessionContext& context_;
 
  private:
+  struct Parsed;
   void first_message(protocol::ClientMessage message);
+  // Lets a reader thread parse the text. Returns false if too much work waits there.
+  bool parse_elsewhere(std::string_view text);
+  void handle(Parsed parsed);
 
   std::weak_ptr<WsChannel> channel_;  // written once, by on_open()
   bool greeted_ = false;

@@ -2,13 +2,14 @@
 
 #include <utility>
 
+#include "base/instant.h"
 #include "base/steady_clock.h"
+#include "http/core/message.h"
 #include "net/session_base.h"
 
 namespace hyperflock::net {
 namespace {
 
-constexpr std::int64_t kSeenMs = 3'600'000;
 // A session counts its messages against the device's quota once for this many bytes, because each
 // count takes a lock.
 constexpr std::size_t kPaidAtOnce = std::size_t{64} << 10;
@@ -63,12 +64,16 @@ class WorkerSession final : public SessionBase {
 
   // Notes at most once an hour that the device is used, so that it is not collected.
   void note_seen(const storage::Device& device) {
-    if (context_.identities.now() - device.seen_at < kSeenMs) return;
+    if (context_.identities.now() - device.seen_at < kHourMs) return;
     const storage::SeeDevice see{device.id};
     context_.hub.commit(
         {see}, [&identities = context_.identities, see](const Result<storage::Outcome>& outcome) {
           if (outcome) identities.committed(see, *outcome);
         });
+  }
+
+  hub::Lane costly_lane() const override {
+    return http::lane_of_device(device_, hub::Band::costly);
   }
 
   Credit on_message(protocol::ClientMessage message) override {

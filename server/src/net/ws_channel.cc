@@ -138,11 +138,17 @@ class Channel final : public WsChannel, public std::enable_shared_from_this<Chan
     slot_.prove();
   }
 
+  void resume() override {
+    paused_ = false;
+    forget_message();
+    maybe_read();
+  }
+
   void on_drained(std::function<void()> action) override { drained_ = std::move(action); }
 
  private:
   void maybe_read() {
-    if (reading_ || closing_ || finished_) return;
+    if (reading_ || paused_ || closing_ || finished_) return;
     if (unanswered_ >= limits_.unanswered_frames || queued_ > limits_.queue_bytes / 2) {
       message_started_ = 0;  // the server does not read, so this time is not the peer's
       return;
@@ -175,15 +181,21 @@ class Channel final : public WsChannel, public std::enable_shared_from_this<Chan
       if (ws_.got_text()) {
         ++unanswered_;
         const auto bytes = buffer_.cdata();
-        user_->on_text({static_cast<const char*>(bytes.data()), bytes.size()});
+        const std::string_view text(static_cast<const char*>(bytes.data()), bytes.size());
+        paused_ = user_->on_text(text) == ChannelUser::Reading::paused;
+        if (paused_) return;
       } else {
         user_->on_bad_frame("malformed");
       }
-      buffer_.consume(buffer_.size());
-      // A large frame may have enlarged the buffer. Small frames do not need so much memory.
-      if (buffer_.capacity() > 4 * kReadBytes) buffer_.shrink_to_fit();
+      forget_message();
     }
     maybe_read();
+  }
+
+  void forget_message() {
+    buffer_.consume(buffer_.size());
+    // A large frame may have enlarged the buffer. Small frames do not need so much memory.
+    if (buffer_.capacity() > 4 * kReadBytes) buffer_.shrink_to_fit();
   }
 
   // Until the peer is trusted, the buffer grows at most once: from a few bytes to the limit of a
@@ -315,6 +327,7 @@ class Channel final : public WsChannel, public std::enable_shared_from_this<Chan
   bool accepted_ = false;  // the upgrade is answered; nothing may be written before
   bool trusted_ = false;
   bool reading_ = false;
+  bool paused_ = false;  // the user still reads the last message
   bool writing_ = false;
   bool closing_ = false;   // this side closes; nothing more is read or queued
   bool finished_ = false;  // the socket is closed, and the user knows

@@ -42,8 +42,10 @@ class ChannelUser {
  public:
   virtual ~ChannelUser() = default;
   virtual void on_open(const std::shared_ptr<WsChannel>& channel) = 0;
-  // Receives a text frame. The user calls credit() when it has handled the frame.
-  virtual void on_text(std::string_view text) = 0;
+  // Receives a text frame. The user calls credit() when it has handled the frame. After
+  // Reading::paused, the channel keeps the text and reads nothing more until resume().
+  enum class Reading { goes_on, paused };
+  virtual Reading on_text(std::string_view text) = 0;
   // Receives a frame that breaks R1: `frame_too_large` (the channel closes with 1009), `malformed`
   // for a binary frame, or `message_too_slow` (the channel closes with 4002).
   virtual void on_bad_frame(const char* code) = 0;
@@ -63,6 +65,8 @@ class WsChannel : public hub::Peer, public Closable {
   // The peer has shown who it is: from now on messages may have `frame_bytes`, and no other
   // connection displaces this one. On the strand.
   virtual void trust() = 0;
+  // Reads on after Reading::paused. On the strand.
+  virtual void resume() = 0;
   // Runs `action` on the strand after `delay`, unless after() is called again or the channel closes
   // before that.
   virtual void after(Millis delay, std::function<void()> action) = 0;

@@ -141,6 +141,10 @@ hub::Lane lane_of(const storage::Principal& person, hub::Band band) {
   return {is_admin ? hub::Band::operators : band, "person " + std::to_string(person.id)};
 }
 
+hub::Lane lane_of_device(const std::string& device, hub::Band band) {
+  return {band, "device " + device};
+}
+
 std::uint64_t Response::body_bytes() const {
   if (const auto* text = std::get_if<std::string>(&body)) return text->size();
   if (const auto* shared = std::get_if<std::shared_ptr<const std::string>>(&body))

@@ -50,6 +50,8 @@ struct Request {
 
 // Returns the lane in which work for this person waits. Administrators have a band of their own.
 hub::Lane lane_of(const storage::Principal& person, hub::Band band);
+// Returns the lane in which work for the device with this id waits.
+hub::Lane lane_of_device(const std::string& device, hub::Band band);
 
 // A file that is sent in pieces.
 struct FileBody {

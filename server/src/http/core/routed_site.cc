@@ -22,7 +22,7 @@ hub::Lane lane_for(const Request& request, const Route* route) {
       route != nullptr && (route->upload != nullptr || route->cost == Cost::costly);
   const hub::Band band = is_costly ? hub::Band::costly : hub::Band::quick;
   if (request.principal.id != 0) return lane_of(request.principal, band);
-  if (!request.device.id.empty()) return {band, "device " + request.device.id};
+  if (!request.device.id.empty()) return lane_of_device(request.device.id, band);
   return {band, "network " + client_network(request.address)};
 }
 
