@@ -62,9 +62,10 @@ Result<Made> made_of(const std::string& text) {
   made.bytes = in["bytes"].as_integer();
   made.new_files = in["new_files"].as_integer();
   made.removed = in["removed"].as_integer();
+  in["findings"].each(protocol::kMaxFrameBytes, [&made](const protocol::Value& one) {
+    made.findings.push_back({one["code"].as_text(), one["text"].as_text(kLongestText)});
+  });
   if (problem.found()) return problem.error();
-  for (const auto& one : json.at("findings"))
-    made.findings.push_back({one.value("code", ""), one.value("text", "")});
   return made;
 }
 

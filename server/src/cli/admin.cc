@@ -6,6 +6,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "cli/credentials.h"
@@ -18,7 +19,8 @@
 namespace hyperflock::cli {
 namespace {
 
-using protocol::Json;
+// The listings change rows and print values of any kind, so they need a tree that can be changed.
+using Json = nlohmann::ordered_json;
 using protocol::ObjectWriter;
 
 // The layout of a list that is shown as a table: the columns are keys of each row.
@@ -67,6 +69,12 @@ std::string time_text(std::int64_t unix_ms) {
   std::array<char, 32> text{};
   std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%SZ", &parts);
   return text.data();
+}
+
+Result<Json> parse_answer(std::string_view text) {
+  auto json = Json::parse(text, nullptr, false);
+  if (json.is_object()) return json;
+  return Error{"malformed", "The server's answer is not a JSON object."};
 }
 
 std::string cell(std::string_view key, const Json& row) {
@@ -156,13 +164,13 @@ class Conversation {
   // Returns one list made of the rows of all pages.
   Result<Json> whole_list(const std::string& path, const std::string& key) {
     TRY(const auto first, get(path));
-    TRY(auto all, protocol::parse_object(first));
+    TRY(auto all, parse_answer(first));
     bool more = has_more(all, key);
     if (!more) return all;
     while (more) {
       const std::int64_t after = all.value("cursor", std::int64_t{0});
       TRY(const auto text, get(path + "?after=" + std::to_string(after)));
-      TRY(const auto page, protocol::parse_object(text));
+      TRY(const auto page, parse_answer(text));
       more = has_more(page, key) && page.value("cursor", after) > after;
       if (const auto rows = page.find(key); rows != page.end() && rows->is_array())
         all.at(key).insert(all.at(key).end(), rows->begin(), rows->end());
@@ -362,8 +370,8 @@ Result<std::string> export_audit(const AdminCommand& command, Conversation& serv
     if (!page || page->empty()) return page ? Result<std::string>(all) : page.error();
     all += *page;
     const std::size_t last = page->find_last_of('\n', page->size() - 2);
-    TRY(const auto json, protocol::parse_object(std::string_view(*page).substr(
-                             last == std::string::npos ? 0 : last + 1)));
+    TRY(const auto json,
+        parse_answer(std::string_view(*page).substr(last == std::string::npos ? 0 : last + 1)));
     after = json.value("id", after + 1);
   }
 }
@@ -433,7 +441,7 @@ AdminResult run_admin(const AdminCommand& command, const Asker& asker) {
   const auto text = answer(command, asker);
   if (!text) return failed(text.error());
   if (command.group == "audit" && command.verb == "export") return {0, *text, {}};
-  const auto json = protocol::parse_object(*text);
+  const auto json = parse_answer(*text);
   if (!json && !command.json) return failed(json.error());
   AdminResult result;
   // A new token is shown even if the file cannot be written, because the server never sends it

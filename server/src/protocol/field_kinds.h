@@ -227,7 +227,7 @@ void read(const Value& in, Object, Struct& out) {
 }
 template <typename Struct>
 void read(const Value& in, Array, Struct& out) {
-  if (!in.json().is_array() || in.json().size() != Tuple<Struct>::kSize)
+  if (!in.json().is(JsonKind::array) || in.json().elements().size() != Tuple<Struct>::kSize)
     return in.bad_field(Tuple<Struct>::kForm);
   ArrayReader reader(in);
   visit_fields(reader, out);

@@ -22,10 +22,10 @@ constexpr double kStepTolerance = 1e-8;
 
 bool is_drawn(StudyKind kind) { return kind == StudyKind::random || kind == StudyKind::sobol; }
 
-void check_value(const Value& in, const Json& json);
+void check_value(const Value& in, const JsonNode& json);
 
-void check_members(const Value& in, const Json& object) {
-  for (const auto& [key, member] : object.items()) {
+void check_members(const Value& in, const JsonNode& object) {
+  for (const auto& [key, member] : object.fields()) {
     if (characters(key) > kMaxText)
       in.note("too_long", in.path() + " may have names of at most 256 characters.");
     check_value(in, member);
@@ -34,23 +34,25 @@ void check_members(const Value& in, const Json& object) {
 
 // Checks a parameter's value or a part of it: a scalar, an array or an object (R5). Problems are
 // noted at `in`, which is the whole value.
-void check_value(const Value& in, const Json& json) {
-  if (const auto* text = json.get_ptr<const std::string*>()) {
-    if (characters(*text) > kMaxText)
+void check_value(const Value& in, const JsonNode& json) {
+  const auto check_elements = [&in](const JsonNode& array) {
+    for (const JsonNode& one : array.elements()) check_value(in, one);
+  };
+  if (json.is(JsonKind::text)) {
+    if (characters(json.text()) > kMaxText)
       in.note("too_long", in.path() + " may have texts of at most 256 characters.");
-  } else if (const auto* whole = json.get_ptr<const Json::number_unsigned_t*>()) {
-    if (*whole > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
-      in.note("bad_number", in.path() + " must fit in 64 bits.");
-  } else if (json.is_binary()) {
+  } else if (json.is(JsonKind::long_integer) ||
+             (json.is(JsonKind::natural) && !std::in_range<std::int64_t>(json.natural()))) {
     in.note("bad_number", in.path() + " must fit in 64 bits.");
-  } else if (json.is_array()) {
-    for (const Json& one : json) check_value(in, one);
-  } else if (json.is_object() && json.size() == 1 && json.begin().key() == kTupleKey) {
-    const Json& inner = json.begin().value();
-    if (inner.is_array()) return check_value(in, inner);
-    if (inner.is_object()) return check_members(in, inner);
+  } else if (json.is(JsonKind::array)) {
+    check_elements(json);
+  } else if (json.is(JsonKind::object) && json.fields().size() == 1 &&
+             json.fields().front().key == kTupleKey) {
+    const JsonNode& inner = json.fields().front().value;
+    if (inner.is(JsonKind::array)) return check_elements(inner);
+    if (inner.is(JsonKind::object)) return check_members(in, inner);
     in.bad_field("an array, which is a tuple, or an object under the name ()");
-  } else if (json.is_object()) {
+  } else if (json.is(JsonKind::object)) {
     check_members(in, json);
   }
 }

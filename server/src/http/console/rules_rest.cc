@@ -181,7 +181,8 @@ Result<CeilingQuery> parse_ceiling(std::string_view text) {
       const Value one = in.find(key);
       if (!one.present()) return given;
       given.emplace();
-      if (!one.json().is_null()) *given = one.as_integer({.low = 0, .high = most});
+      if (!one.json().is(protocol::JsonKind::null))
+        *given = one.as_integer({.low = 0, .high = most});
       return given;
     };
     out.time_limit_ms = limit("time_limit_ms", kLongestTimeMs);
@@ -189,7 +190,7 @@ Result<CeilingQuery> parse_ceiling(std::string_view text) {
     out.data_bytes = limit("data_bytes", kMaxWireInteger);
     if (const Value approval = in.find("approval"); approval.present()) {
       out.approval.emplace();
-      if (!approval.json().is_null()) *out.approval = approval.as_bool();
+      if (!approval.json().is(protocol::JsonKind::null)) *out.approval = approval.as_bool();
     }
   });
 }

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,14 +12,11 @@
 
 #include "base/ids.h"
 #include "base/result.h"
+#include "protocol/json/json_tree.h"
 #include "protocol/schema/limits.h"
 #include "protocol/schema/name_table.h"
 
 namespace hyperflock::protocol {
-
-// A tree that keeps the order of an object's keys. An integer beyond 64 bits is stored as kind
-// `binary` with its digits, because JSON text cannot contain that kind.
-using Json = nlohmann::ordered_json;
 
 // Parses the text, which must be an object. No object in it may repeat a key. Errors:
 // `frame_too_large`, `malformed`, `bad_number`.
@@ -28,7 +24,7 @@ Result<Json> parse_object(std::string_view text);
 
 // Appends the tree as JSON text. Kinds and order are kept; floats and strings are written as in
 // json_writer.h.
-void append_json(std::string& out, const Json& json);
+void append_json(std::string& out, const JsonNode& json);
 
 // Returns the number of Unicode code points. REQUIRES: valid UTF-8.
 std::size_t characters(std::string_view text);
@@ -56,7 +52,8 @@ struct IntegerRange {
 // the value is invalid, each `as_` function notes a problem and returns a default.
 class Value {
  public:
-  Value(const Json& json, Problem& problem) : json_(&json), problem_(&problem) {}
+  // Makes the root of a tree.
+  Value(const Json& json, Problem& problem) : json_(&json.root()), problem_(&problem) {}
 
   // Returns a required field. Notes a problem if it is missing.
   Value operator[](std::string_view key) const;
@@ -84,8 +81,8 @@ class Value {
 
   template <typename Enum>
   Enum as_name() const {
-    const std::string* text = string();
-    if (text == nullptr) return Enum{};
+    const auto text = string();
+    if (!text) return Enum{};
     if (const auto value = from_name<Enum>(*text)) return *value;
     bad_field("one of the names that the protocol lists");
     return Enum{};
@@ -104,17 +101,17 @@ class Value {
   void bad_field(std::string_view wanted) const;
   void note(std::string code, std::string message) const;
   // REQUIRES: present().
-  const Json& json() const { return *json_; }
+  const JsonNode& json() const { return *json_; }
   std::string path() const;
 
  private:
-  Value(const Json* json, const Value* parent, std::string_view key, std::size_t index)
+  Value(const JsonNode* json, const Value* parent, std::string_view key, std::size_t index)
       : json_(json), problem_(parent->problem_), parent_(parent), key_(key), index_(index) {}
-  // Returns the text of a string. For another kind it notes a problem and returns nullptr.
-  const std::string* string() const;
+  // Returns the text of a string. For another kind it notes a problem and returns nullopt.
+  std::optional<std::string_view> string() const;
   void too_long(std::size_t limit, std::string_view unit) const;
 
-  const Json* json_;  // null: absent; a required value was noted as missing
+  const JsonNode* json_;  // null: absent; a required value was noted as missing
   Problem* problem_;
   const Value* parent_ = nullptr;
   std::string_view key_{};  // empty for an element of an array
@@ -130,9 +127,9 @@ Result<Message> parse_message(std::string_view text, Read read) {
   Problem problem;
   const Value in(*json, problem);
   const Value type = in.find("type");
-  const auto* name = type.present() ? type.json().get_ptr<const std::string*>() : nullptr;
-  if (name == nullptr) return Error{"malformed", "Give each message a type, which is a string."};
-  std::optional<Message> message = read(*name, in);
+  if (!type.present() || !type.json().is(JsonKind::text))
+    return Error{"malformed", "Give each message a type, which is a string."};
+  std::optional<Message> message = read(type.json().text(), in);
   if (!message) return Error{"unknown_type", "Send a type that version 1 of the protocol has."};
   if (problem.found()) return problem.error();
   return *std::move(message);
