@@ -137,7 +137,7 @@ PARTS = (
             protocol
             telemetry blobs storage
             names
-            storage/contract
+            storage/contract storage/sql
             storage/sqlite/db
             storage/sqlite/series
             storage/sqlite

@@ -17,7 +17,7 @@ namespace {
 
 constexpr Sql kAddBest = "INSERT INTO best_trials (study, number, result_values) VALUES (?, ?, ?)";
 
-std::vector<protocol::Direction> directions_of(Db& db, StudyId id) {
+std::vector<protocol::Direction> directions_of(Connection& db, StudyId id) {
   Query row = db.query("SELECT spec FROM studies WHERE id = ?", id);
   row.next();
   auto spec = protocol::parse_study_spec(row.text(0));
@@ -30,7 +30,7 @@ bool are_met(const std::vector<double>& constraints) {
 
 // Computes the best trials of a study from all of its results. With one direction it stores the
 // best trial in `study`; with several it returns the trials that no other trial beats.
-std::vector<Candidate> best_of(Db& db, StudyRow& study) {
+std::vector<Candidate> best_of(Connection& db, StudyRow& study) {
   study.best_trial.reset();
   study.best_value = 0;
   std::vector<Candidate> front;
@@ -52,13 +52,13 @@ std::vector<Candidate> best_of(Db& db, StudyRow& study) {
   return front;
 }
 
-void store_front(Db& db, StudyId id, const std::vector<Candidate>& front) {
+void store_front(Connection& db, StudyId id, const std::vector<Candidate>& front) {
   db.run("DELETE FROM best_trials WHERE study = ?", id);
   for (const Candidate& one : front) db.run(kAddBest, id, one.number, as_blob(one.values));
 }
 
 // Returns every study with its spec.
-std::vector<StudyRow> studies_with_specs(Db& db) {
+std::vector<StudyRow> studies_with_specs(Connection& db) {
   std::vector<StudyRow> studies;
   Query row = db.query("SELECT id, spec FROM studies JOIN study_progress ON study = id");
   while (row.next()) {
@@ -148,7 +148,7 @@ Outcome Writer::apply_one(const StoreConstraints& store) {
   return result;
 }
 
-void find_best_trials(Db& db) {
+void find_best_trials(Connection& db) {
   for (StudyRow& study : studies_with_specs(db)) {
     store_front(db, study.id, best_of(db, study));
     db.run("UPDATE study_progress SET best_trial = ?, best_value = ? WHERE study = ?",
@@ -156,7 +156,7 @@ void find_best_trials(Db& db) {
   }
 }
 
-std::vector<StudyId> studies_with_wrong_best(Db& db) {
+std::vector<StudyId> studies_with_wrong_best(Connection& db) {
   std::vector<StudyId> wrong;
   for (StudyRow& study : studies_with_specs(db)) {
     const auto front = numbers_of(best_of(db, study));

@@ -11,9 +11,9 @@ namespace hyperflock::storage::sqlite {
 // Computes the best trials of every study from its results (R57). A database needs this once if its
 // schema is older than version 12, when the server knew no constraints and only one direction.
 // REQUIRES: a transaction.
-void find_best_trials(Db& db);
+void find_best_trials(Connection& db);
 
 // Returns the studies whose stored best trials are not those of their results. Changes nothing.
-std::vector<StudyId> studies_with_wrong_best(Db& db);
+std::vector<StudyId> studies_with_wrong_best(Connection& db);
 
 }  // namespace hyperflock::storage::sqlite

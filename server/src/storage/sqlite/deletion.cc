@@ -31,10 +31,11 @@ Outcome Writer::apply_one(const DeleteStudy& gone) {
     kept.next();
     outcome.freed->artifacts = kept.integer(0);
   }
-  db_->run(
-      "UPDATE given SET study = max(study, (SELECT max(id) FROM studies)),"
-      " attempt = max(attempt, (SELECT coalesce(max(id), 0) FROM attempts)), seq = ?",
-      next_seq() - 1);
+  db_->run(Sql("UPDATE given SET study = max(study, (SELECT max(id) FROM studies)),"
+               " attempt = max(attempt, (SELECT coalesce(max(id), 0) FROM attempts)), seq = ?",
+               "UPDATE given SET study = greatest(study, (SELECT max(id) FROM studies)),"
+               " attempt = greatest(attempt, (SELECT max(id) FROM attempts)), seq = $1"),
+           next_seq() - 1);
   write_changed_studies();  // now, because nothing is written of the study later
   db_->run("DELETE FROM device_use WHERE study = ?", id);
   db_->run("DELETE FROM study_progress WHERE study = ?", id);
@@ -43,7 +44,7 @@ Outcome Writer::apply_one(const DeleteStudy& gone) {
   owners_.clear();
   studies_.erase(id);
   disown_blobs(id, outcome);
-  db_->run("UPDATE studies SET owner = '', submit_key = id WHERE id = ?", id);
+  db_->run("UPDATE studies SET owner = '', submit_key = CAST(id AS TEXT) WHERE id = ?", id);
   return outcome;
 }
 
@@ -151,7 +152,7 @@ bool Writer::sweep_attempts(TrialKey trial, std::int64_t newest, std::int64_t& l
   for (std::int64_t attempt = newest; attempt != 0;) {
     const int points = db_->run(
         "DELETE FROM points WHERE attempt = ?1 AND step <= (SELECT max(step) FROM"
-        " (SELECT step FROM points WHERE attempt = ?1 ORDER BY step LIMIT ?2))",
+        " (SELECT step FROM points WHERE attempt = ?1 ORDER BY step LIMIT ?2) AS first)",
         attempt, left);
     left -= points;
     // If the limit of rows is reached, this attempt may still have points or series. The next

@@ -212,38 +212,12 @@ std::map<std::string, std::int64_t>& Writer::joined() {
 }
 
 std::int64_t Writer::device_version(const StartAttempt& start) {
-  if (const auto known =
-          find_version(start.device, start.device_class, start.engine, start.adapter))
-    return *known;
-  std::int64_t versions = 0;
-  {
-    Query row = db_->query("SELECT count(*) FROM device_versions WHERE device = ?", start.device);
-    row.next();
-    versions = row.integer(0);
-  }
-  if (versions < kMostDeviceVersions)
-    return add_version(start.device, start.device_class, start.engine, start.adapter);
-  const auto plain = find_version(start.device, {}, {}, {});
-  return plain ? *plain : add_version(start.device, {}, {}, {});
-}
-
-std::optional<std::int64_t> Writer::find_version(std::string_view device,
-                                                 std::string_view device_class,
-                                                 std::string_view engine,
-                                                 std::string_view adapter) {
-  Query row = db_->query(
-      "SELECT id FROM device_versions WHERE device = ? AND device_class = ? AND engine = ?"
-      " AND adapter = ?",
-      device, device_class, engine, adapter);
-  return row.next() ? std::optional(row.integer(0)) : std::nullopt;
-}
-
-std::int64_t Writer::add_version(std::string_view device, std::string_view device_class,
-                                 std::string_view engine, std::string_view adapter) {
-  db_->run(
-      "INSERT INTO device_versions (device, device_class, engine, adapter) VALUES (?, ?, ?, ?)",
-      device, device_class, engine, adapter);
-  return db_->last_id();
+  const sql::DeviceVersion version{start.device, start.device_class, start.engine, start.adapter};
+  if (const auto known = rows_->find_version(version)) return *known;
+  if (rows_->count_versions(start.device) < kMostDeviceVersions) return rows_->add_version(version);
+  const sql::DeviceVersion plain{start.device};
+  const auto known = rows_->find_version(plain);
+  return known ? *known : rows_->add_version(plain);
 }
 
 Outcome Writer::apply_one(const OwnBlob& own) {
@@ -282,7 +256,7 @@ std::int64_t Writer::trim_by_age(const TrimAudit& trim) {
   if (most <= 0) return 0;
   return db_->run(
       "DELETE FROM audit WHERE id IN (SELECT id FROM (SELECT id, at FROM audit ORDER BY id LIMIT ?)"
-      " WHERE at < ?)",
+      " AS oldest WHERE at < ?)",
       most, trim.before);
 }
 
@@ -433,7 +407,7 @@ void Writer::charge_device(StudyId study, AttemptId uploader, std::int64_t bytes
   db_->run(
       "INSERT INTO device_use (device, study, bytes) SELECT device, ?2, ?3 FROM attempts"
       " JOIN device_versions ON device_versions.id = device_version WHERE attempts.id = ?1"
-      " ON CONFLICT DO UPDATE SET bytes = bytes + excluded.bytes",
+      " ON CONFLICT (device, study) DO UPDATE SET bytes = device_use.bytes + excluded.bytes",
       uploader, study, bytes);
   if (bytes > 0) return;
   db_->run(

@@ -82,7 +82,7 @@ Outcome Writer::apply_one(const SetCeiling& set) {
   return of_rule(Applied::applied);
 }
 
-std::vector<BarredBlob> barred_blobs(Db& db) {
+std::vector<BarredBlob> barred_blobs(Connection& db) {
   std::vector<BarredBlob> barred;
   Query rows =
       db.query("SELECT sha256, reason, barred_by, barred_at FROM barred_blobs ORDER BY sha256");
@@ -93,7 +93,7 @@ std::vector<BarredBlob> barred_blobs(Db& db) {
   return barred;
 }
 
-Rules rules(Db& db) {
+Rules rules(Connection& db) {
   Rules all;
   Query owners =
       db.query("SELECT name, reason FROM principals WHERE state != ?", PrincipalState::active);
@@ -119,7 +119,7 @@ Rules rules(Db& db) {
   return all;
 }
 
-std::vector<std::string> earlier_blobs(Db& db, const StudyRow& study) {
+std::vector<std::string> earlier_blobs(Connection& db, const StudyRow& study) {
   std::vector<std::string> earlier;
   if (study.code == 1) return earlier;
   const auto now_named = protocol::blobs_of(study.spec);
@@ -132,7 +132,7 @@ std::vector<std::string> earlier_blobs(Db& db, const StudyRow& study) {
   return earlier;
 }
 
-std::vector<std::string> not_owned(Db& db, const std::string& owner,
+std::vector<std::string> not_owned(Connection& db, const std::string& owner,
                                    const std::vector<std::string>& blobs) {
   std::vector<std::string> others;
   for (const std::string& blob : blobs) {
@@ -142,7 +142,7 @@ std::vector<std::string> not_owned(Db& db, const std::string& owner,
   return others;
 }
 
-std::vector<StudyRow> awaiting_approval(Db& db, std::int64_t after, std::int64_t limit) {
+std::vector<StudyRow> awaiting_approval(Connection& db, std::int64_t after, std::int64_t limit) {
   const Transaction view(db, Transaction::Kind::read);
   std::vector<std::int64_t> ids;
   {

@@ -1,10 +1,7 @@
 // Implements the readers of the storage contract; see readers.h.
 #include "storage/sqlite/readers.h"
 
-#include <sqlite3.h>
-
 #include <algorithm>
-#include <chrono>
 #include <iterator>
 #include <limits>
 #include <set>
@@ -18,11 +15,10 @@
 namespace hyperflock::storage::sqlite {
 namespace {
 
-constexpr std::chrono::seconds kBorrowTimeout{10};
 constexpr std::int64_t kAnyId = std::numeric_limits<std::int64_t>::max();
 static_assert(static_cast<int>(StudyState::running) == 0);  // kSelectRunning
 
-std::optional<StoredAttempt> attempt_by_id(Db& db, std::int64_t id) {
+std::optional<StoredAttempt> attempt_by_id(Connection& db, std::int64_t id) {
   Query row = db.query(kSelectAttempt, id);
   if (!row.next()) return std::nullopt;
   return read_attempt(row);
@@ -30,7 +26,8 @@ std::optional<StoredAttempt> attempt_by_id(Db& db, std::int64_t id) {
 
 // Returns a trial's attempts with ids above `forgiven`, the oldest first. Each row names the
 // attempt before it; `newest` is the last one.
-std::vector<AttemptRow> attempts_from(Db& db, std::int64_t newest, std::int64_t forgiven = 0) {
+std::vector<AttemptRow> attempts_from(Connection& db, std::int64_t newest,
+                                      std::int64_t forgiven = 0) {
   std::vector<AttemptRow> attempts;
   for (std::optional<std::int64_t> id = newest; id && *id > forgiven;) {
     auto stored = attempt_by_id(db, *id);
@@ -42,7 +39,7 @@ std::vector<AttemptRow> attempts_from(Db& db, std::int64_t newest, std::int64_t 
   return attempts;
 }
 
-std::vector<Suggestion> suggestions_of(Db& db, TrialKey key) {
+std::vector<Suggestion> suggestions_of(Connection& db, TrialKey key) {
   std::vector<Suggestion> log;
   Query row = db.query(kSelectSuggestions, key.study, key.number);
   while (row.next())
@@ -50,18 +47,18 @@ std::vector<Suggestion> suggestions_of(Db& db, TrialKey key) {
   return log;
 }
 
-bool is_asked(Db& db, StudyId id) {
+bool is_asked(Connection& db, StudyId id) {
   return db.query("SELECT 1 FROM studies WHERE id = ? AND kind = ?", id, protocol::StudyKind::asked)
       .next();
 }
 
 // Returns whether the study exists. A deleted study may have other rows, but no progress row.
-bool exists(Db& db, StudyId id) {
+bool exists(Connection& db, StudyId id) {
   return db.query("SELECT 1 FROM study_progress WHERE study = ?", id).next();
 }
 
 // Adds the attempt that decides a trial: the accepted one, otherwise the newest.
-void add_deciding_attempt(Db& db, TrialDetail& detail, std::int64_t newest) {
+void add_deciding_attempt(Connection& db, TrialDetail& detail, std::int64_t newest) {
   TrialRow& trial = detail.trial;
   auto stored =
       attempt_by_id(db, trial.accepted_attempt ? to_int(*trial.accepted_attempt) : newest);
@@ -70,12 +67,12 @@ void add_deciding_attempt(Db& db, TrialDetail& detail, std::int64_t newest) {
   detail.attempt = std::move(stored->row);
 }
 
-std::optional<protocol::Failure> failure_of(Db& db, TrialKey key) {
+std::optional<protocol::Failure> failure_of(Connection& db, TrialKey key) {
   Query row = db.query(kSelectTrial, key.study, key.number);
   return row.next() ? read_trial(row).trial.failure : std::nullopt;
 }
 
-std::vector<TrialNumber> front_of(Db& db, StudyId id) {
+std::vector<TrialNumber> front_of(Connection& db, StudyId id) {
   std::vector<TrialNumber> front;
   Query row = db.query("SELECT number FROM best_trials WHERE study = ? ORDER BY number LIMIT ?", id,
                        kShownBest);
@@ -84,7 +81,7 @@ std::vector<TrialNumber> front_of(Db& db, StudyId id) {
 }
 
 // Returns the failures of a running study that count for R56.
-std::vector<protocol::Failure> failures_of(Db& db, const StudyRow& study) {
+std::vector<protocol::Failure> failures_of(Connection& db, const StudyRow& study) {
   std::vector<protocol::Failure> failures;
   if (study.spec.max_failures == 0 || ledger::has_succeeded(study)) return failures;
   Query row = db.query(
@@ -99,7 +96,7 @@ std::vector<protocol::Failure> failures_of(Db& db, const StudyRow& study) {
 }
 
 // Reads a study from a row, and adds the facts that are in other tables.
-StudyRow whole_study(Db& db, const Query& row) {
+StudyRow whole_study(Connection& db, const Query& row) {
   StudyRow study = read_study(row);
   if (study.stopped_by) study.stop_failure = failure_of(db, {study.id, *study.stopped_by});
   study.webhook = webhook_of(db, study.id);
@@ -124,7 +121,7 @@ std::int64_t trials_of(std::int64_t high, std::int64_t low) {
 // Finds the names of a study's series by their numbers.
 class SeriesNames {
  public:
-  SeriesNames(Db& db, StudyId study) : db_(db), study_(study) {}
+  SeriesNames(Connection& db, StudyId study) : db_(db), study_(study) {}
 
   const std::string& of(std::int64_t id) {
     const auto [found, is_new] = known_.try_emplace(id);
@@ -136,23 +133,23 @@ class SeriesNames {
   }
 
  private:
-  Db& db_;
+  Connection& db_;
   const StudyId study_;
   std::unordered_map<std::int64_t, std::string> known_;
 };
 
-bool has_series(Db& db, StudyId id) {
+bool has_series(Connection& db, StudyId id) {
   return db.query("SELECT 1 FROM series_names WHERE study = ? LIMIT 1", id).next();
 }
 
-void add_last(Db& db, TrialDetail& detail, SeriesNames& names) {
+void add_last(Connection& db, TrialDetail& detail, SeriesNames& names) {
   if (!detail.attempt) return;
   for (const auto& [id, value] : last_of(db, detail.attempt->id, detail.attempt->from))
     detail.last.push_back({names.of(id), value});
 }
 
 // Returns a page of trials with their deciding attempts, suggestions and last values of series.
-std::vector<TrialDetail> details(Db& db, Query trials, StudyId id) {
+std::vector<TrialDetail> details(Connection& db, Query trials, StudyId id) {
   std::vector<TrialDetail> page;
   if (!exists(db, id)) return page;
   const bool asked = is_asked(db, id);
@@ -167,13 +164,13 @@ std::vector<TrialDetail> details(Db& db, Query trials, StudyId id) {
   return page;
 }
 
-std::optional<protocol::Checkpoint> newest_checkpoint(Db& db, TrialKey key) {
+std::optional<protocol::Checkpoint> newest_checkpoint(Connection& db, TrialKey key) {
   Query row = db.query(kSelectNewestCheckpoint, key.study, key.number);
   if (!row.next()) return std::nullopt;
   return read_checkpoint(row, 0);
 }
 
-std::vector<protocol::Point> curve_of(Db& db, const AttemptRow& attempt) {
+std::vector<protocol::Point> curve_of(Connection& db, const AttemptRow& attempt) {
   Lineage lineage(attempt);
   while (const auto id = lineage.wanted()) {
     {
@@ -190,7 +187,7 @@ std::vector<protocol::Point> curve_of(Db& db, const AttemptRow& attempt) {
   return lineage.points();
 }
 
-RunningStudy running_study(Db& db, StudyRow row) {
+RunningStudy running_study(Connection& db, StudyRow row) {
   RunningStudy running;
   running.study = std::move(row);
   running.failures = failures_of(db, running.study);
@@ -217,36 +214,7 @@ RunningStudy running_study(Db& db, StudyRow row) {
 
 }  // namespace
 
-ReadPool::Loan ReadPool::borrow() {
-  std::unique_lock lock(mutex_);
-  if (!freed_.wait_for(lock, kBorrowTimeout,
-                       [this] { return !free_.empty() || opened_ < limit_; })) {
-    throw SqliteError(SQLITE_BUSY, "every reading connection is in use");
-  }
-  if (!free_.empty()) {
-    auto db = std::move(free_.back());
-    free_.pop_back();
-    return Loan(*this, std::move(db));
-  }
-  ++opened_;
-  lock.unlock();
-  try {
-    return Loan(*this, std::make_unique<Db>(path_, Db::Mode::read_only));
-  } catch (...) {
-    lock.lock();
-    --opened_;
-    freed_.notify_one();
-    throw;
-  }
-}
-
-void ReadPool::give_back(std::unique_ptr<Db> db) {
-  const std::lock_guard lock(mutex_);
-  free_.push_back(std::move(db));
-  freed_.notify_one();
-}
-
-Snapshot load(Db& db) {
+Snapshot load(Connection& db) {
   const Transaction view(db, Transaction::Kind::read);
   Snapshot snapshot;
   std::vector<std::int64_t> ids;
@@ -259,10 +227,13 @@ Snapshot load(Db& db) {
       snapshot.studies.push_back(running_study(db, *std::move(row)));
   }
   snapshot.rules = rules(db);
-  Query next = db.query(
-      "SELECT max(study, coalesce((SELECT max(id) FROM studies), 0)) + 1,"
-      " max(attempt, coalesce((SELECT max(id) FROM attempts), 0)) + 1,"
-      " EXISTS (SELECT 1 FROM studies WHERE owner = '') FROM given");
+  Query next =
+      db.query(Sql("SELECT max(study, coalesce((SELECT max(id) FROM studies), 0)) + 1,"
+                   " max(attempt, coalesce((SELECT max(id) FROM attempts), 0)) + 1,"
+                   " EXISTS (SELECT 1 FROM studies WHERE owner = '') FROM given",
+                   "SELECT greatest(study, (SELECT max(id) FROM studies)) + 1,"
+                   " greatest(attempt, (SELECT max(id) FROM attempts)) + 1,"
+                   " EXISTS (SELECT 1 FROM studies WHERE owner = '') FROM given"));
   next.next();
   snapshot.next_study_id = next.integer(0);
   snapshot.next_attempt_id = next.integer(1);
@@ -270,7 +241,7 @@ Snapshot load(Db& db) {
   return snapshot;
 }
 
-Identities identities(Db& db) {
+Identities identities(Connection& db) {
   const Transaction view(db, Transaction::Kind::read);
   Identities all;
   Query principals = db.query(
@@ -328,7 +299,7 @@ Identities identities(Db& db) {
   return all;
 }
 
-StudyPage studies(Db& db, const StudyQuery& query) {
+StudyPage studies(Connection& db, const StudyQuery& query) {
   const Transaction view(db, Transaction::Kind::read);
   const std::int64_t before = query.before == 0 ? kAnyId : query.before;
   const std::int64_t limit = std::max<std::int64_t>(query.limit, 0);
@@ -347,19 +318,21 @@ StudyPage studies(Db& db, const StudyQuery& query) {
   return page;
 }
 
-std::vector<std::string> running_runtimes(Db& db) {
+std::vector<std::string> running_runtimes(Connection& db) {
   const Transaction view(db, Transaction::Kind::read);
   std::set<std::string> named;
   Query running = db.query(kSelectRunning);
   while (running.next()) {
-    Query row = db.query("SELECT json_extract(spec, '$.runtime_index') FROM studies WHERE id = ?",
-                         running.integer(0));
+    Query row =
+        db.query(Sql("SELECT json_extract(spec, '$.runtime_index') FROM studies WHERE id = ?",
+                     "SELECT CAST(spec AS json) ->> 'runtime_index' FROM studies WHERE id = $1"),
+                 running.integer(0));
     if (row.next() && !row.null(0)) named.emplace(row.text(0));
   }
   return {named.begin(), named.end()};
 }
 
-ProjectTotals project_totals(Db& db, const std::string& project) {
+ProjectTotals project_totals(Connection& db, const std::string& project) {
   const Transaction view(db, Transaction::Kind::read);
   ProjectTotals totals;
   Query row = db.query(kSelectProjectTotals, project);
@@ -372,13 +345,13 @@ ProjectTotals project_totals(Db& db, const std::string& project) {
   return totals;
 }
 
-std::optional<StudyRow> study(Db& db, StudyId id) {
+std::optional<StudyRow> study(Connection& db, StudyId id) {
   Query row = db.query(kSelectStudy, id);
   if (!row.next()) return std::nullopt;
   return whole_study(db, row);
 }
 
-std::optional<protocol::StudySpec> spec(Db& db, StudyId id, std::int64_t code) {
+std::optional<protocol::StudySpec> spec(Connection& db, StudyId id, std::int64_t code) {
   const Transaction view(db, Transaction::Kind::read);
   const std::optional<StudyRow> row = study(db, id);
   if (!row || code > row->code) return std::nullopt;
@@ -388,7 +361,7 @@ std::optional<protocol::StudySpec> spec(Db& db, StudyId id, std::int64_t code) {
   return read_spec(text.text(0), id);
 }
 
-std::vector<TrialDetail> finished_trials(Db& db, StudyId id, std::int64_t after,
+std::vector<TrialDetail> finished_trials(Connection& db, StudyId id, std::int64_t after,
                                          std::int64_t limit) {
   const Transaction view(db, Transaction::Kind::read);
   // SQLite takes a negative limit for no limit, and seq 0 means "not finished".
@@ -398,19 +371,20 @@ std::vector<TrialDetail> finished_trials(Db& db, StudyId id, std::int64_t after,
                  id);
 }
 
-std::vector<TrialDetail> unfinished_trials(Db& db, StudyId id, std::int64_t from,
+std::vector<TrialDetail> unfinished_trials(Connection& db, StudyId id, std::int64_t from,
                                            std::int64_t limit) {
   const Transaction view(db, Transaction::Kind::read);
   return details(db, db.query(kSelectUnfinishedTrials, id, from, std::max<std::int64_t>(limit, 0)),
                  id);
 }
 
-std::vector<TrialDetail> best_trials(Db& db, StudyId id, std::int64_t from, std::int64_t limit) {
+std::vector<TrialDetail> best_trials(Connection& db, StudyId id, std::int64_t from,
+                                     std::int64_t limit) {
   const Transaction view(db, Transaction::Kind::read);
   return details(db, db.query(kSelectBestTrials, id, from, std::max<std::int64_t>(limit, 0)), id);
 }
 
-std::optional<TrialDetail> trial(Db& db, TrialKey key) {
+std::optional<TrialDetail> trial(Connection& db, TrialKey key) {
   const Transaction view(db, Transaction::Kind::read);
   Query row = db.query(kSelectTrial, key.study, key.number);
   if (!row.next() || !exists(db, key.study)) return std::nullopt;
@@ -426,12 +400,12 @@ std::optional<TrialDetail> trial(Db& db, TrialKey key) {
   return detail;
 }
 
-std::vector<protocol::Point> curve(Db& db, const AttemptRow& attempt) {
+std::vector<protocol::Point> curve(Connection& db, const AttemptRow& attempt) {
   const Transaction view(db, Transaction::Kind::read);
   return curve_of(db, attempt);
 }
 
-std::vector<NamedSeries> series(Db& db, const AttemptRow& attempt,
+std::vector<NamedSeries> series(Connection& db, const AttemptRow& attempt,
                                 std::optional<std::int64_t> only) {
   const Transaction view(db, Transaction::Kind::read);
   std::vector<NamedSeries> found;
@@ -442,7 +416,7 @@ std::vector<NamedSeries> series(Db& db, const AttemptRow& attempt,
   return found;
 }
 
-std::vector<SeriesName> series_names(Db& db, StudyId study, std::int64_t after,
+std::vector<SeriesName> series_names(Connection& db, StudyId study, std::int64_t after,
                                      std::int64_t limit) {
   const Transaction view(db, Transaction::Kind::read);
   std::vector<SeriesName> names;
@@ -454,14 +428,14 @@ std::vector<SeriesName> series_names(Db& db, StudyId study, std::int64_t after,
   return names;
 }
 
-std::optional<AttemptRow> attempt(Db& db, AttemptId id) {
+std::optional<AttemptRow> attempt(Connection& db, AttemptId id) {
   const Transaction view(db, Transaction::Kind::read);
   auto stored = attempt_by_id(db, to_int(id));
   if (!stored || !exists(db, stored->row.trial.study)) return std::nullopt;
   return std::move(stored->row);
 }
 
-std::vector<ArtifactRow> artifacts(Db& db, StudyId study, std::optional<TrialNumber> trial,
+std::vector<ArtifactRow> artifacts(Connection& db, StudyId study, std::optional<TrialNumber> trial,
                                    std::int64_t after, std::int64_t limit) {
   const Transaction view(db, Transaction::Kind::read);
   std::vector<ArtifactRow> page;
@@ -473,7 +447,7 @@ std::vector<ArtifactRow> artifacts(Db& db, StudyId study, std::optional<TrialNum
   return page;
 }
 
-std::optional<ArtifactRow> artifact(Db& db, StudyId study, const std::string& id,
+std::optional<ArtifactRow> artifact(Connection& db, StudyId study, const std::string& id,
                                     std::optional<TrialNumber> trial) {
   const Transaction view(db, Transaction::Kind::read);
   Query row = db.query(kSelectArtifact, study, id, trial);
@@ -481,7 +455,7 @@ std::optional<ArtifactRow> artifact(Db& db, StudyId study, const std::string& id
   return read_artifact(row);
 }
 
-std::vector<std::string> kept_blobs(Db& db) {
+std::vector<std::string> kept_blobs(Connection& db) {
   std::vector<std::string> blobs;
   Query rows =
       db.query("SELECT sha256 FROM checkpoints UNION SELECT sha256 FROM artifacts ORDER BY sha256");
@@ -489,7 +463,7 @@ std::vector<std::string> kept_blobs(Db& db) {
   return blobs;
 }
 
-std::vector<std::string> owned_blobs(Db& db) {
+std::vector<std::string> owned_blobs(Connection& db) {
   std::vector<std::string> blobs;
   Query rows = db.query(
       "SELECT sha256 FROM owner_blobs UNION SELECT sha256 FROM study_blobs ORDER BY sha256");
@@ -497,19 +471,19 @@ std::vector<std::string> owned_blobs(Db& db) {
   return blobs;
 }
 
-bool project_references(Db& db, const std::string& project, const std::string& sha256) {
+bool project_references(Connection& db, const std::string& project, const std::string& sha256) {
   return db.query("SELECT 1 FROM project_blobs WHERE project = ? AND sha256 = ?", project, sha256)
       .next();
 }
 
-Usage usage(Db& db, const std::string& owner) {
+Usage usage(Connection& db, const std::string& owner) {
   Query row = db.query(kSelectUsage, owner);
   if (!row.next()) return {};
   return {row.integer(0), trials_of(row.integer(1), row.integer(2)), row.integer(3)};
 }
 
-std::vector<SeenDevice> devices_seen_before(Db& db, std::int64_t before, const SeenDevice& after,
-                                            std::int64_t limit) {
+std::vector<SeenDevice> devices_seen_before(Connection& db, std::int64_t before,
+                                            const SeenDevice& after, std::int64_t limit) {
   std::vector<SeenDevice> page;
   Query row = db.query(kSelectSeenDevices, after.seen_at, after.id, before, limit);
   while (row.next())
@@ -517,18 +491,18 @@ std::vector<SeenDevice> devices_seen_before(Db& db, std::int64_t before, const S
   return page;
 }
 
-std::int64_t kept_time(Db& db) {
+std::int64_t kept_time(Connection& db) {
   Query row = db.query("SELECT at FROM kept_time");
   return row.next() ? row.integer(0) : 0;
 }
 
-AuditSize audit_size(Db& db) {
+AuditSize audit_size(Connection& db) {
   Query row = db.query("SELECT entries, bytes FROM audit_total");
   if (!row.next()) return {};
   return {row.integer(0), row.integer(1)};
 }
 
-StoredBytes stored(Db& db, const std::string& owner) {
+StoredBytes stored(Connection& db, const std::string& owner) {
   Query row = db.query(
       "SELECT blob_bytes, artifact_bytes, checkpoint_bytes, record_bytes FROM owner_totals"
       " WHERE owner = ?",
@@ -537,13 +511,13 @@ StoredBytes stored(Db& db, const std::string& owner) {
   return {row.integer(0), row.integer(1), row.integer(2), row.integer(3)};
 }
 
-std::int64_t quota_bytes(Db& db, const std::string& owner) {
+std::int64_t quota_bytes(Connection& db, const std::string& owner) {
   Query row = db.query("SELECT quota_bytes FROM principals WHERE name = ? AND role = ?", owner,
                        PrincipalRole::researcher);
   return row.next() ? row.integer(0) : 0;
 }
 
-Outcome judge_bytes(Db& db, AttemptId attempt, UploadKind kind, std::int64_t bytes,
+Outcome judge_bytes(Connection& db, AttemptId attempt, UploadKind kind, std::int64_t bytes,
                     std::int64_t room) {
   Outcome judged;
   std::string device;
@@ -563,7 +537,7 @@ Outcome judge_bytes(Db& db, AttemptId attempt, UploadKind kind, std::int64_t byt
     if (kind == UploadKind::checkpoint) {  // the oldest ones make room
       Query replaced = db.query(
           "SELECT coalesce(sum(bytes), 0) FROM (SELECT bytes FROM checkpoints WHERE study = ?"
-          " AND number = ? ORDER BY saved DESC LIMIT -1 OFFSET ?)",
+          " AND number = ? ORDER BY saved DESC LIMIT -1 OFFSET ?) AS replaced",
           row.integer(2), row.integer(3), kKeptCheckpoints - 1);
       replaced.next();
       bytes = std::max<std::int64_t>(bytes - replaced.integer(0), 0);
@@ -584,7 +558,7 @@ Outcome judge_bytes(Db& db, AttemptId attempt, UploadKind kind, std::int64_t byt
   return judged;
 }
 
-std::vector<AuditEntry> audit(Db& db, std::int64_t after, std::int64_t limit) {
+std::vector<AuditEntry> audit(Connection& db, std::int64_t after, std::int64_t limit) {
   std::vector<AuditEntry> page;
   Query row = db.query(
       "SELECT id, at, actor, action, object, address, detail FROM audit WHERE id > ?"

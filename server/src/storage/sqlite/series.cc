@@ -159,7 +159,7 @@ void Writer::sweep_series_names(StudyId id, std::int64_t& left) {
   if (left <= 0) return;
   left -= db_->run(
       "DELETE FROM series_names WHERE study = ?1 AND id <= (SELECT max(id) FROM"
-      " (SELECT id FROM series_names WHERE study = ?1 ORDER BY id LIMIT ?2))",
+      " (SELECT id FROM series_names WHERE study = ?1 ORDER BY id LIMIT ?2) AS first)",
       id, left);
 }
 

@@ -45,6 +45,10 @@ auto guarded(Function function) -> Result<decltype(function())> {
     return function();
   } catch (const sqlite::SqliteError& error) {
     return unavailable(error);
+  } catch (const sql::DbError& error) {
+    return Error{"storage_unavailable", std::string("The database did not answer (") +
+                                            error.what() +
+                                            "): try again, the server goes on by itself."};
   }
 }
 
@@ -114,18 +118,34 @@ Result<std::unique_ptr<SqliteStorage>> SqliteStorage::open(const std::string& pa
 SqliteStorage::SqliteStorage(std::unique_ptr<FileLock> lock, std::unique_ptr<sqlite::Db> db,
                              const std::string& path, WallClock clock, SqliteSettings settings)
     : lock_(std::move(lock)),
-      writer_(std::move(db), std::move(clock),
-              {settings.checkpoint_pages, settings.busy_timeout_ms, settings.reader_patience_ms}),
-      readers_(path, settings.readers) {}
+      db_(std::move(db)),
+      log_(*db_,
+           {settings.checkpoint_pages, settings.busy_timeout_ms, settings.reader_patience_ms}),
+      rows_(*db_),
+      writer_(*db_, rows_, std::move(clock)),
+      readers_([path] { return std::make_unique<sqlite::Db>(path, sqlite::Db::Mode::read_only); },
+               settings.readers) {}
 
 Result<std::vector<Outcome>> SqliteStorage::apply(std::span<const Transition> batch) {
-  return guarded([&] { return writer_.apply(batch); });
+  return guarded([&] {
+    auto outcomes = writer_.apply(batch);
+    log_.committed();
+    return outcomes;
+  });
 }
 
-void SqliteStorage::idle() { writer_.copy_log(); }
+void SqliteStorage::idle() { log_.copy(); }
+
+void SqliteStorage::limit_pages(std::int64_t pages) {
+  db_->exec("PRAGMA max_page_count = " + std::to_string(pages));
+}
 
 std::int64_t SqliteStorage::reusable_bytes() {
-  return guarded([&] { return writer_.reusable_bytes(); }).value_or(0);
+  return guarded([&] {
+           return std::int64_t{std::stoll(db_->single("PRAGMA freelist_count"))} *
+                  std::stoll(db_->single("PRAGMA page_size"));
+         })
+      .value_or(0);
 }
 
 Result<Snapshot> SqliteStorage::load() {

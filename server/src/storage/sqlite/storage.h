@@ -7,6 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "storage/sql/read_pool.h"
+#include "storage/sqlite/lease_rows.h"
+#include "storage/sqlite/log.h"
 #include "storage/sqlite/readers.h"
 #include "storage/sqlite/writer.h"
 #include "storage/storage.h"
@@ -48,7 +51,7 @@ class SqliteStorage final : public Storage {
 
   Result<std::vector<Outcome>> apply(std::span<const Transition> batch) override;
   void idle() override;
-  int synchronous() override { return writer_.synchronous(); }
+  int synchronous() override { return std::stoi(db_->single("PRAGMA synchronous")); }
   std::int64_t reusable_bytes() override;
   Result<Snapshot> load() override;
   Result<Identities> identities() override;
@@ -94,7 +97,7 @@ class SqliteStorage final : public Storage {
   Result<std::vector<AuditEntry>> audit(std::int64_t after, std::int64_t limit) override;
 
   // Limits the size of the database, for tests of a full disk. Writer thread only.
-  void limit_pages(std::int64_t pages) { writer_.limit_pages(pages); }
+  void limit_pages(std::int64_t pages);
 
  private:
   SqliteStorage(std::unique_ptr<FileLock> lock, std::unique_ptr<sqlite::Db> db,
@@ -102,8 +105,11 @@ class SqliteStorage final : public Storage {
 
   // Declared in this order so that the lock outlives the connections.
   std::unique_ptr<FileLock> lock_;
+  std::unique_ptr<sqlite::Db> db_;  // of the writer
+  sqlite::LogKeeper log_;
+  sqlite::LeaseRows rows_;
   sqlite::Writer writer_;
-  sqlite::ReadPool readers_;
+  sql::ReadPool readers_;
 };
 
 }  // namespace hyperflock::storage

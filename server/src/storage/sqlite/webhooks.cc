@@ -49,7 +49,7 @@ Delivery read_delivery(const Query& row) {
           .message = std::string(row.text(10))};
 }
 
-std::vector<Candidate> candidates_of(Db& db, StudyId id) {
+std::vector<Candidate> candidates_of(Connection& db, StudyId id) {
   std::vector<Candidate> front;
   Query rows = db.query(
       "SELECT number, result_values FROM best_trials WHERE study = ? ORDER BY number LIMIT ?", id,
@@ -60,7 +60,7 @@ std::vector<Candidate> candidates_of(Db& db, StudyId id) {
 
 }  // namespace
 
-std::optional<StudyWebhook> webhook_of(Db& db, StudyId id) {
+std::optional<StudyWebhook> webhook_of(Connection& db, StudyId id) {
   StudyWebhook found;
   {
     Query row = db.query("SELECT url, events, deviceless FROM webhooks WHERE study = ?", id);
@@ -77,7 +77,7 @@ std::optional<StudyWebhook> webhook_of(Db& db, StudyId id) {
   return found;
 }
 
-Outbox outbox(Db& db, std::int64_t now) {
+Outbox outbox(Connection& db, std::int64_t now) {
   const Transaction view(db, Transaction::Kind::read);
   Outbox box;
   {
@@ -100,7 +100,7 @@ Outbox outbox(Db& db, std::int64_t now) {
   return box;
 }
 
-std::optional<std::string> webhook_secret(Db& db, const std::string& owner) {
+std::optional<std::string> webhook_secret(Connection& db, const std::string& owner) {
   Query row = db.query("SELECT secret FROM webhook_secrets WHERE owner = ?", owner);
   if (!row.next()) return std::nullopt;
   return std::string(row.text(0));
@@ -209,8 +209,11 @@ void Writer::store_events() {
                "webhooks."
              : "";
     db_->run(
-        "INSERT INTO deliveries (key, study, owner, event, created_at, facts, state, next_at, code,"
-        " message) VALUES (lower(hex(randomblob(16))), ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        Sql("INSERT INTO deliveries (key, study, owner, event, created_at, facts, state, next_at,"
+            " code, message) VALUES (lower(hex(randomblob(16))), ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO deliveries (key, study, owner, event, created_at, facts, state, next_at,"
+            " code, message) VALUES (replace(CAST(gen_random_uuid() AS text), '-', ''),"
+            " $1, $2, $3, $4, $5, $6, $7, $8, $9)"),
         id, row->owner, event, now_, webhook_facts(*row, candidates_of(*db_, id)),
         full ? DeliveryState::failed : DeliveryState::waiting, now_,
         full ? kTooManyDeliveries : std::string_view(), why);

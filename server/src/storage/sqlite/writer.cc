@@ -1,4 +1,4 @@
-// Implements the guards of transition.h in SQL for studies, trials and attempts. Checkpoints are in
+// Implements the guards of transition.h for studies, trials and attempts. Checkpoints are in
 // checkpoints.cc, artifacts in artifacts.cc, series in series.cc, ask-and-tell studies in asked.cc,
 // deleted studies in deletion.cc, webhooks in webhooks.cc, people and devices in identity.cc.
 // Writer thread only.
@@ -39,10 +39,6 @@ void append(std::vector<std::string>& all, std::vector<std::string> more) {
   std::ranges::move(more, std::back_inserter(all));
 }
 
-Applied applied_if(int changed_rows, Applied otherwise) {
-  return changed_rows > 0 ? Applied::applied : otherwise;
-}
-
 }  // namespace
 
 std::vector<Outcome> Writer::apply(std::span<const Transition> batch) {
@@ -52,6 +48,7 @@ std::vector<Outcome> Writer::apply(std::span<const Transition> batch) {
     std::vector<Outcome> outcomes;
     outcomes.reserve(batch.size());
     Transaction transaction(*db_, Transaction::Kind::write);
+    rows_->begin(batch, now_);
     for (const Transition& transition : batch) {
       outcomes.push_back(
           std::visit([this](const auto& one) { return apply_one(one); }, transition));
@@ -60,8 +57,8 @@ std::vector<Outcome> Writer::apply(std::span<const Transition> batch) {
     write_changed_studies();
     store_events();
     keep_time();
+    rows_->write();
     transaction.commit();
-    log_.committed();
     if (studies_.size() > kMaxKeptStudies) studies_.clear();
     if (owners_.size() > kMaxKeptStudies) owners_.clear();
     if (logging_.size() > kMaxKeptAttempts) logging_.clear();
@@ -76,17 +73,10 @@ std::vector<Outcome> Writer::apply(std::span<const Transition> batch) {
 void Writer::keep_time() {
   if (now_ <= kept_time_) return;
   const std::int64_t at = now_ + kTimeAheadMs;
-  db_->run("UPDATE kept_time SET at = max(at, ?)", at);
+  db_->post(
+      Sql("UPDATE kept_time SET at = max(at, ?)", "UPDATE kept_time SET at = greatest(at, $1)"),
+      at);
   kept_time_ = at;
-}
-
-std::int64_t Writer::reusable_bytes() {
-  return std::stoll(db_->single("PRAGMA freelist_count")) *
-         std::stoll(db_->single("PRAGMA page_size"));
-}
-
-void Writer::limit_pages(std::int64_t pages) {
-  db_->exec("PRAGMA max_page_count = " + std::to_string(pages));
 }
 
 Outcome Writer::apply_one(const CreateStudy& create) {
@@ -144,43 +134,24 @@ Outcome Writer::apply_one(const StartAttempt& start) {
   Study* study = find_study(start.trial.study);
   if (study == nullptr) return outcome(Applied::conflict, start.trial);
   if (!ledger::is_running(study->row)) return outcome(Applied::superseded, start.trial);
-  std::optional<std::int64_t> previous;
-  {
-    Query trial =
-        db_->query("SELECT state, newest_attempt FROM trials WHERE study = ? AND number = ?",
-                   start.trial.study, start.trial.number);
-    if (trial.next()) {
-      if (static_cast<TrialState>(trial.integer(0)) != TrialState::running) {
-        return outcome(Applied::superseded, start.trial);
-      }
-      previous = trial.integer(1);
-    }
-  }
-  // A trial of an ask-and-tell study has a row before its first attempt. Then `previous` is 0.
-  const std::optional<std::int64_t> before = previous == 0 ? std::nullopt : previous;
+  const auto trial = rows_->trial(start.trial);
+  if (trial && trial->state != TrialState::running)
+    return outcome(Applied::superseded, start.trial);
   const bool resumes = start.from && is_resumable(*study, start.from->attempt);
-  const CheckpointColumns from(resumes ? &*start.from : nullptr);
-  const int inserted = db_->run(
-      "INSERT OR IGNORE INTO attempts (id, study, number, previous, kind, state, result_seq,"
-      " load_ms, run_ms, started_at, finished_at, device_version, backend, result_values,"
-      " resumed_attempt, resumed_format, resumed_sha256, resumed_bytes, resumed_step,"
-      " resumed_logged, resumed_artifacts, code)"
-      " VALUES (?, ?, ?, ?, ?, ?, 0, 0, 0, ?, 0, ?, '', x'', ?, ?, ?, ?, ?, ?, ?, ?)",
-      start.attempt, start.trial.study, start.trial.number, before, start.kind, AttemptState::live,
-      now_, device_version(start), from.attempt, from.format, from.sha256, from.bytes, from.step,
-      from.logged, resumes ? artifacts_before(start) : 0, study->row.code);
-  if (inserted == 0) return outcome(Applied::conflict, start.trial);
-  if (previous) {
-    db_->run(
-        "UPDATE trials SET attempts = attempts + 1, newest_attempt = ?"
-        " WHERE study = ? AND number = ?",
-        start.attempt, start.trial.study, start.trial.number);
+  sql::NewAttempt made{start};
+  // A trial of an ask-and-tell study has a row before its first attempt.
+  if (trial && trial->newest_attempt != 0) made.previous = trial->newest_attempt;
+  made.device_version = device_version(start);
+  if (resumes) {
+    made.from = &*start.from;
+    made.artifacts = artifacts_before(start);
+  }
+  made.code = study->row.code;
+  if (!rows_->add_attempt(made)) return outcome(Applied::conflict, start.trial);
+  if (trial) {
+    rows_->lease_again(start.trial, start.attempt);
   } else {
-    db_->run(
-        "INSERT INTO trials (study, number, state, seq, attempts, newest_attempt, seed,"
-        " started_at, finished_at, params) VALUES (?, ?, ?, 0, 1, ?, ?, ?, 0, ?)",
-        start.trial.study, start.trial.number, TrialState::running, start.attempt, start.seed, now_,
-        start.params);
+    rows_->add_trial(start);
     ledger::trial_started(study->row);
     charge_records(*study, static_cast<std::int64_t>(start.params.size()));
   }
@@ -191,64 +162,35 @@ Outcome Writer::apply_one(const StartAttempt& start) {
 
 Outcome Writer::apply_one(const StoreResult& store) {
   const protocol::TrialResult& result = store.result;
-  TrialKey trial;
-  TrialState was = TrialState::running;
-  AttemptState ended = AttemptState::live;
-  bool has_failure = false;
-  bool resumed = false;
-  bool waits = false;                      // for constraints of its owner
-  std::optional<std::int64_t> unfinished;  // the version of a device that has sent no result yet
-  {
-    Query attempt = db_->query(
-        "SELECT a.study, a.number, d.device, a.verdict, t.state, a.state, a.failure_cause,"
-        " a.resumed_attempt, t.constrained, d.finished, d.id"
-        " FROM attempts AS a JOIN device_versions AS d ON d.id = a.device_version"
-        " JOIN trials AS t ON t.study = a.study AND t.number = a.number WHERE a.id = ?",
-        result.attempt);
-    if (!attempt.next() || attempt.text(2) != store.device) return outcome(Applied::conflict);
-    trial = {StudyId{attempt.integer(0)}, TrialNumber{attempt.integer(1)}};
-    if (const auto first = attempt.maybe_integer(3)) {
-      if (find_study(trial.study) == nullptr) return outcome(Applied::conflict);
-      return of_result(Applied::repeated, trial, static_cast<protocol::Verdict>(*first));
-    }
-    was = static_cast<TrialState>(attempt.integer(4));
-    ended = static_cast<AttemptState>(attempt.integer(5));
-    has_failure = !attempt.null(6);
-    resumed = !attempt.null(7);
-    waits = static_cast<Constrained>(attempt.integer(8)) == Constrained::waits;
-    if (attempt.integer(9) == 0) unfinished = attempt.integer(10);
-  }
-
+  const auto rows = rows_->for_result(result.attempt);
+  if (!rows || rows->device != store.device) return outcome(Applied::conflict);
+  const TrialKey trial = rows->trial;
   Study* study = find_study(trial.study);
   if (study == nullptr) return outcome(Applied::conflict);
+  if (rows->verdict) return of_result(Applied::repeated, trial, *rows->verdict);
   Outcome judged = of_result(Applied::superseded, trial, protocol::Verdict::evidence);
   AttemptState state = AttemptState::evidence;
   if (result.outcome == protocol::Outcome::failed) {
     judged = of_result(Applied::applied, trial, protocol::Verdict::recorded);
-    state = ended == AttemptState::live ? AttemptState::failed : ended;
-    if (ended == AttemptState::live && resumed && blames_checkpoint(*result.failure))
+    const bool live = rows->state == AttemptState::live;
+    state = live ? AttemptState::failed : rows->state;
+    if (live && rows->resumed && blames_checkpoint(*result.failure))
       judged.dropped = drop_checkpoints(trial, 0);
   } else if (ledger::is_running(study->row)) {
     const std::int64_t seq = next_seq();
     const bool complete = result.outcome == protocol::Outcome::complete;
-    // Only this guarded UPDATE accepts a result, so each trial counts once.
-    const int accepted = db_->run(
-        "UPDATE trials SET state = ?, seq = ?, accepted_attempt = ?, finished_at = ?,"
-        " failure_cause = NULL, failure_code = NULL, failure_message = NULL,"
-        " failure_traceback = NULL"
-        " WHERE study = ? AND number = ? AND accepted_attempt IS NULL",
-        complete ? TrialState::complete : TrialState::pruned, seq, result.attempt, now_,
-        trial.study, trial.number);
-    if (accepted > 0) {
+    if (rows_->accept(trial, complete ? TrialState::complete : TrialState::pruned, seq,
+                      result.attempt)) {
       judged = of_result(Applied::applied, trial, protocol::Verdict::accepted);
       judged.seq = seq;
       state = AttemptState::accepted;
       last_seq_ = seq;
-      ledger::trial_accepted(study->row, was, result.outcome, seq);
+      ledger::trial_accepted(study->row, rows->trial_state, result.outcome, seq);
       touch(*study);
+      const bool waits = rows->constrained == sql::Constrained::waits;
       if (complete && !waits && protocol::meets_constraints(result.attrs))
         offer(*study, {trial.number, result.values});
-      judged.dropped = drop_checkpoints(trial, 0);
+      if (rows_->may_have_checkpoints(trial)) judged.dropped = drop_checkpoints(trial, 0);
       append(judged.dropped, inherit_artifacts(*study, trial, result.attempt));
       append(judged.dropped, drop_artifacts_of_others(*study, trial, result.attempt));
     }
@@ -256,58 +198,29 @@ Outcome Writer::apply_one(const StoreResult& store) {
   if (judged.verdict == protocol::Verdict::evidence)
     judged.dropped = drop_artifacts_of(*study, trial, result.attempt);
 
-  db_->run(
-      "UPDATE attempts SET state = ?, verdict = ?, result_seq = ?, load_ms = ?, run_ms = ?,"
-      " finished_at = ?, backend = ?, result_values = ?, attrs = ?, software = ? WHERE id = ?",
-      state, *judged.verdict, result.seq, result.metrics.load_ms, result.metrics.run_ms, now_,
-      result.backend, as_blob(result.values), result.attrs, result.software, result.attempt);
-  if (result.failure.has_value() != has_failure) {
-    const FailureColumns failure(result.failure ? &*result.failure : nullptr);
-    db_->run(
-        "UPDATE attempts SET failure_cause = ?, failure_code = ?, failure_message = ?,"
-        " failure_traceback = ? WHERE id = ?",
-        failure.cause, failure.code, failure.message, failure.traceback, result.attempt);
-  }
+  rows_->store_result(result, state, *judged.verdict,
+                      result.failure.has_value() != rows->has_failure);
   auto texts = result.attrs.size();
   if (result.failure) texts += result.failure->message.size() + result.failure->traceback.size();
-  const int points = add_points(result.attempt, result.points);
+  const int points = rows_->add_points(result.attempt, result.points);
   charge_records(*study, static_cast<std::int64_t>(texts) + points * kPointRecord);
   compact_series(*study, result.attempt);
-  if (unfinished) db_->run("UPDATE device_versions SET finished = 1 WHERE id = ?", *unfinished);
+  if (!rows->version_finished) rows_->finish_version(rows->device_version);
   return judged;
 }
 
 Outcome Writer::apply_one(const EndAttempt& end) {
-  TrialKey trial;
-  AttemptState was = AttemptState::live;
-  {
-    Query attempt =
-        db_->query("SELECT study, number, state FROM attempts WHERE id = ?", end.attempt);
-    if (!attempt.next()) return outcome(Applied::conflict);
-    trial = {StudyId{attempt.integer(0)}, TrialNumber{attempt.integer(1)}};
-    was = static_cast<AttemptState>(attempt.integer(2));
-  }
-  if (find_study(trial.study) == nullptr) return outcome(Applied::conflict);
-  if (was != AttemptState::live) return outcome(Applied::repeated, trial);
-  const FailureColumns failure(end.failure ? &*end.failure : nullptr);
-  db_->run(
-      "UPDATE attempts SET state = ?, finished_at = ?, failure_cause = ?, failure_code = ?,"
-      " failure_message = ?, failure_traceback = ?, load_ms = ?, run_ms = ? WHERE id = ?",
-      end.state, now_, failure.cause, failure.code, failure.message, failure.traceback,
-      end.metrics.load_ms, end.metrics.run_ms, end.attempt);
-  return outcome(Applied::applied, trial);
+  const auto attempt = rows_->attempt(end.attempt);
+  if (!attempt || find_study(attempt->trial.study) == nullptr) return outcome(Applied::conflict);
+  if (attempt->state != AttemptState::live) return outcome(Applied::repeated, attempt->trial);
+  rows_->end_attempt(end);
+  return outcome(Applied::applied, attempt->trial);
 }
 
 Outcome Writer::apply_one(const AppendPoints& append) {
-  TrialKey trial;
-  {
-    Query attempt = db_->query(
-        "SELECT study, number, device FROM attempts"
-        " JOIN device_versions ON device_versions.id = device_version WHERE attempts.id = ?",
-        append.attempt);
-    if (!attempt.next() || attempt.text(2) != append.device) return outcome(Applied::conflict);
-    trial = {StudyId{attempt.integer(0)}, TrialNumber{attempt.integer(1)}};
-  }
+  const auto attempt = rows_->attempt(append.attempt);
+  if (!attempt || attempt->device != append.device) return outcome(Applied::conflict);
+  const TrialKey trial = attempt->trial;
   Study* study = find_study(trial.study);
   if (study == nullptr) return outcome(Applied::conflict);
   const auto records = static_cast<std::int64_t>(append.points.size()) * kPointRecord;
@@ -317,20 +230,11 @@ Outcome Writer::apply_one(const AppendPoints& append) {
     refused.refusal = Refusal::quota;
     return refused;
   }
-  const int added = add_points(append.attempt, append.points);
+  const int added = rows_->add_points(append.attempt, append.points);
   charge_records(*study, added * kPointRecord);
-  Outcome appended = outcome(applied_if(added, Applied::repeated), trial);
+  Outcome appended = outcome(added > 0 ? Applied::applied : Applied::repeated, trial);
   if (append.series) add_series(*study, append, appended);
   return appended;
-}
-
-int Writer::add_points(AttemptId attempt, const std::vector<protocol::Point>& points) {
-  int added = 0;
-  for (const protocol::Point& point : points) {
-    added += db_->run("INSERT OR IGNORE INTO points (attempt, step, value) VALUES (?, ?, ?)",
-                      attempt, point.step, point.value);
-  }
-  return added;
 }
 
 Outcome Writer::apply_one(const FailTrial& fail) {
@@ -589,7 +493,7 @@ void Writer::touch(Study& study) {
 void Writer::write_changed_studies() {
   for (Study* study : changed_) {
     const StudyRow& row = study->row;
-    db_->run(
+    db_->post(
         "UPDATE study_progress SET state = ?, complete = ?, pruned = ?, failed = ?, running = ?,"
         " attempts = ?, cursor = ?, finished_at = ?, best_trial = ?, best_value = ?, asked = ?,"
         " generation = ?, sampler = ?, sampler_since = ?, wanted = ?, paused = ?, artifacts = ?,"
@@ -608,7 +512,8 @@ void Writer::write_changed_studies() {
 std::int64_t Writer::next_seq() {
   if (last_seq_ < 0) {
     Query newest = db_->query(
-        "SELECT max(seq, (SELECT coalesce(max(cursor), 0) FROM study_progress)) FROM given");
+        Sql("SELECT max(seq, (SELECT coalesce(max(cursor), 0) FROM study_progress)) FROM given",
+            "SELECT greatest(seq, (SELECT max(cursor) FROM study_progress)) FROM given"));
     newest.next();
     last_seq_ = newest.integer(0);
   }
@@ -616,6 +521,7 @@ std::int64_t Writer::next_seq() {
 }
 
 void Writer::forget() {
+  rows_->forget();
   changed_.clear();
   events_.clear();
   studies_.clear();

@@ -1,4 +1,6 @@
-// Applies batches of guarded transitions to the database. Writer thread only.
+// Applies batches of guarded transitions to a database. These are the rules of every back end that
+// speaks SQL: only the connection and the rows of leases (sql/lease_rows.h) differ. Writer thread
+// only.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +14,9 @@
 #include <vector>
 
 #include "storage/best.h"
+#include "storage/sql/connection.h"
+#include "storage/sql/lease_rows.h"
 #include "storage/sqlite/db/db.h"
-#include "storage/sqlite/log.h"
 #include "storage/storage.h"
 
 namespace hyperflock::storage::sqlite {
@@ -28,21 +31,15 @@ inline Outcome of_study(Applied applied, StudyId study) {
 
 class Writer {
  public:
-  Writer(std::unique_ptr<Db> db, WallClock clock, LogLimits limits)
-      : db_(std::move(db)), clock_(std::move(clock)), log_(*db_, limits) {}
+  // `db` and `rows` must outlive this object.
+  Writer(Connection& db, sql::LeaseRows& rows, WallClock clock)
+      : db_(&db), rows_(&rows), clock_(std::move(clock)) {}
 
   // Applies the batch in one transaction. Returns the outcomes after the commit. If it throws
-  // SqliteError, nothing has changed.
+  // DbError, nothing has changed, unless the connection was lost during the commit.
   std::vector<Outcome> apply(std::span<const Transition> batch);
-
-  // Copies the write-ahead log to the database. Call it in idle moments.
-  void copy_log() { log_.copy(); }
-  // Returns the value of `PRAGMA synchronous` from this connection.
-  int synchronous() { return std::stoi(db_->single("PRAGMA synchronous")); }
-  // Returns how many bytes the free pages of the database have.
-  std::int64_t reusable_bytes();
-  // Limits the size of the database, for tests of a full disk.
-  void limit_pages(std::int64_t pages);
+  // Empties the caches. Later calls fill them from the database.
+  void forget();
 
  private:
   // A study's counters. They stay in memory between batches, and are written once for each batch
@@ -179,10 +176,6 @@ class Writer {
   // Returns the number of the device's version (class, engine, adapter) that the attempt names.
   // Stores the version if it is new.
   std::int64_t device_version(const StartAttempt& start);
-  std::optional<std::int64_t> find_version(std::string_view device, std::string_view device_class,
-                                           std::string_view engine, std::string_view adapter);
-  std::int64_t add_version(std::string_view device, std::string_view device_class,
-                           std::string_view engine, std::string_view adapter);
   Outcome apply_one(const OwnBlob& own);
   Outcome apply_one(const NoteAudit& note);
   Outcome apply_one(const TrimAudit& trim);
@@ -225,8 +218,6 @@ class Writer {
   void take_code(Study& study, const ReissueTrials& reissue, NewSpec made, Outcome& outcome);
   // Returns whether checkpoints that this attempt saved are handed to the study's attempts.
   bool is_resumable(const Study& study, AttemptId saved_by);
-  // Stores the points. Returns how many of them are new.
-  int add_points(AttemptId attempt, const std::vector<protocol::Point>& points);
   // Checks whether the attempt may upload a checkpoint or an artifact. If it may, the outcome is
   // `applied` and contains the attempt's trial.
   Outcome judge_upload(AttemptId attempt, const std::string& device);
@@ -261,12 +252,10 @@ class Writer {
   void touch(Study& study);
   void keep_time();
   void write_changed_studies();
-  // Empties the caches after a failed batch. Later calls fill them from the database.
-  void forget();
 
-  std::unique_ptr<Db> db_;
+  Connection* db_;
+  sql::LeaseRows* rows_;
   WallClock clock_;
-  LogKeeper log_;
   std::int64_t now_ = 0;       // wall time of the batch
   bool last_applied_ = false;  // whether the batch's previous transition was applied
   std::unordered_map<StudyId, Study> studies_;

@@ -39,55 +39,71 @@ std::string immutable_uri(const std::string& path) {
 
 }  // namespace
 
-Query::~Query() { sqlite3_reset(statement_); }
+class Db::Prepared final : public sql::Statement {
+ public:
+  explicit Prepared(sqlite3_stmt* statement) : statement_(statement) {}
 
-void Query::check(int code) const {
-  if (code != SQLITE_OK) fail(sqlite3_db_handle(statement_), code);
-}
+  void bind(int index, std::int64_t value) override {
+    check(sqlite3_bind_int64(statement_.get(), index, value));
+  }
+  void bind(int index, double value) override {
+    check(sqlite3_bind_double(statement_.get(), index, value));
+  }
+  void bind(int index, std::string_view value) override {
+    // A null pointer would bind NULL instead of an empty text.
+    check(sqlite3_bind_text64(statement_.get(), index, value.data() == nullptr ? "" : value.data(),
+                              value.size(), SQLITE_STATIC, SQLITE_UTF8));
+  }
+  void bind(int index, Blob value) override {
+    check(sqlite3_bind_blob64(statement_.get(), index,
+                              value.bytes.data() == nullptr ? "" : value.bytes.data(),
+                              value.bytes.size(), SQLITE_STATIC));
+  }
+  void bind_null(int index, sql::Type) override {
+    check(sqlite3_bind_null(statement_.get(), index));
+  }
 
-bool Query::next() {
-  const int code = sqlite3_step(statement_);
-  if (code == SQLITE_ROW) return true;
-  if (code == SQLITE_DONE) return false;
-  fail(sqlite3_db_handle(statement_), code);
-}
+  bool step() override {
+    const int code = sqlite3_step(statement_.get());
+    if (code == SQLITE_ROW) return true;
+    if (code == SQLITE_DONE) return false;
+    fail(sqlite3_db_handle(statement_.get()), code);
+  }
+  void reset() noexcept override { sqlite3_reset(statement_.get()); }
+  void run_soon() override {
+    while (step()) {
+    }
+  }
 
-std::int64_t Query::integer(int column) const { return sqlite3_column_int64(statement_, column); }
-double Query::real(int column) const { return sqlite3_column_double(statement_, column); }
-bool Query::null(int column) const {
-  return sqlite3_column_type(statement_, column) == SQLITE_NULL;
-}
+  std::int64_t integer(int column) const override {
+    return sqlite3_column_int64(statement_.get(), column);
+  }
+  double real(int column) const override { return sqlite3_column_double(statement_.get(), column); }
+  std::string_view text(int column) const override {
+    const auto* bytes = static_cast<const char*>(sqlite3_column_blob(statement_.get(), column));
+    const int size = sqlite3_column_bytes(statement_.get(), column);
+    return bytes == nullptr ? std::string_view{}
+                            : std::string_view{bytes, static_cast<std::size_t>(size)};
+  }
+  bool null(int column) const override {
+    return sqlite3_column_type(statement_.get(), column) == SQLITE_NULL;
+  }
 
-std::string_view Query::text(int column) const {
-  const auto* bytes = static_cast<const char*>(sqlite3_column_blob(statement_, column));
-  const int size = sqlite3_column_bytes(statement_, column);
-  return bytes == nullptr ? std::string_view{}
-                          : std::string_view{bytes, static_cast<std::size_t>(size)};
-}
+  bool runs() const { return sqlite3_stmt_busy(statement_.get()) != 0; }
+  int parameters() const { return sqlite3_bind_parameter_count(statement_.get()); }
 
-std::optional<std::int64_t> Query::maybe_integer(int column) const {
-  if (null(column)) return std::nullopt;
-  return integer(column);
-}
+ private:
+  void check(int code) const {
+    if (code != SQLITE_OK) fail(sqlite3_db_handle(statement_.get()), code);
+  }
 
-void Query::bind(int index, std::int64_t value) {
-  check(sqlite3_bind_int64(statement_, index, value));
-}
-void Query::bind(int index, double value) { check(sqlite3_bind_double(statement_, index, value)); }
-void Query::bind(int index, std::string_view value) {
-  // A null pointer would bind NULL instead of an empty text.
-  check(sqlite3_bind_text64(statement_, index, value.data() == nullptr ? "" : value.data(),
-                            value.size(), SQLITE_STATIC, SQLITE_UTF8));
-}
-void Query::bind(int index, Blob value) {
-  check(sqlite3_bind_blob64(statement_, index,
-                            value.bytes.data() == nullptr ? "" : value.bytes.data(),
-                            value.bytes.size(), SQLITE_STATIC));
-}
-void Query::bind(int index, std::nullopt_t) { check(sqlite3_bind_null(statement_, index)); }
+  struct Finalize {
+    void operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
+  };
+  std::unique_ptr<sqlite3_stmt, Finalize> statement_;
+};
 
 void Db::Close::operator()(sqlite3* db) const { sqlite3_close_v2(db); }
-void Db::Finalize::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
 
 Db::Db(const std::string& path, Mode mode) {
   sqlite3* opened = nullptr;
@@ -110,21 +126,18 @@ Db::Db(const std::string& path, Mode mode) {
 
 Db::~Db() = default;
 
-sqlite3_stmt* Db::prepared(Sql sql, std::size_t parameters) {
+sql::Statement* Db::prepared(Sql sql, std::size_t parameters) {
   auto& cached = statements_[sql.text()];
   if (!cached) {
     sqlite3_stmt* statement = nullptr;
     const int code = sqlite3_prepare_v3(db_.get(), sql.text(), -1, SQLITE_PREPARE_PERSISTENT,
                                         &statement, nullptr);
     if (code != SQLITE_OK) fail(db_.get(), code);
-    cached.reset(statement);
+    cached = std::make_unique<Prepared>(statement);
   }
-  if (sqlite3_stmt_busy(cached.get()) != 0) {
-    throw std::logic_error(std::string("statement already runs: ") + sql.text());
-  }
-  if (static_cast<std::size_t>(sqlite3_bind_parameter_count(cached.get())) != parameters) {
+  if (cached->runs()) throw std::logic_error(std::string("statement already runs: ") + sql.text());
+  if (static_cast<std::size_t>(cached->parameters()) != parameters)
     throw std::logic_error(std::string("wrong number of parameters: ") + sql.text());
-  }
   return cached.get();
 }
 
@@ -137,7 +150,7 @@ void Db::watch_log() {
 }
 
 void Db::set_busy_timeout(int timeout_ms) { sqlite3_busy_timeout(db_.get(), timeout_ms); }
-std::int64_t Db::last_id() const { return sqlite3_last_insert_rowid(db_.get()); }
+std::int64_t Db::last_id() { return sqlite3_last_insert_rowid(db_.get()); }
 
 int Db::changes() const { return sqlite3_changes(db_.get()); }
 bool Db::in_transaction() const { return sqlite3_get_autocommit(db_.get()) == 0; }
@@ -151,29 +164,18 @@ std::string Db::single(const std::string& sql) {
   sqlite3_stmt* statement = nullptr;
   const int code = sqlite3_prepare_v2(db_.get(), sql.c_str(), -1, &statement, nullptr);
   if (code != SQLITE_OK) fail(db_.get(), code);
-  const std::unique_ptr<sqlite3_stmt, Finalize> owned(statement);
-  Query query(statement);
-  return query.next() ? std::string(query.text(0)) : std::string();
+  Prepared prepared(statement);
+  return prepared.step() ? std::string(prepared.text(0)) : std::string();
 }
 
-Transaction::Transaction(Db& db, Kind kind) : db_(db) {
-  if (kind == Kind::write) {
-    db_.run("BEGIN IMMEDIATE");
+void Db::begin(sql::Access access) {
+  if (access == sql::Access::write) {
+    run("BEGIN IMMEDIATE");
   } else {
-    db_.run("BEGIN DEFERRED");
+    run("BEGIN DEFERRED");
   }
 }
-
-Transaction::~Transaction() {
-  // Some failures (such as a full disk) have rolled back the transaction already. If the rollback
-  // below fails, there is nothing left to do.
-  if (!db_.in_transaction()) return;
-  try {
-    db_.run("ROLLBACK");
-  } catch (const SqliteError&) {
-  }
-}
-
-void Transaction::commit() { db_.run("COMMIT"); }
+void Db::commit() { run("COMMIT"); }
+void Db::roll_back() { run("ROLLBACK"); }
 
 }  // namespace hyperflock::storage::sqlite

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "storage/records.h"
+#include "storage/sql/lease_rows.h"
 #include "storage/sqlite/db/db.h"
 
 namespace hyperflock::storage::sqlite {
@@ -30,9 +31,7 @@ struct FailureColumns {
   std::optional<std::string_view> traceback;
 };
 
-// Whether a trial's owner computes constraints, and whether it has sent them (R57). The values are
-// stored in the database.
-enum class Constrained { no, waits, judged };
+using sql::Constrained;
 
 // These functions read rows of the queries below, whose columns are in the order shown there.
 StudyRow read_study(const Query& row);
@@ -117,7 +116,7 @@ inline constexpr Sql kSelectUnfinishedTrials = HYPERFLOCK_TRIAL_COLUMNS
 // The best trials of a study with numbers from ?2 on, at most ?3.
 inline constexpr Sql kSelectBestTrials = HYPERFLOCK_TRIAL_COLUMNS
     "WHERE study = ?1 AND number IN (SELECT * FROM (SELECT number FROM best_trials"
-    " WHERE study = ?1 AND number >= ?2 ORDER BY number LIMIT ?3)"
+    " WHERE study = ?1 AND number >= ?2 ORDER BY number LIMIT ?3) AS front"
     " UNION ALL SELECT best_trial FROM study_progress WHERE study = ?1 AND best_trial >= ?2)"
     " ORDER BY number LIMIT ?3";
 inline constexpr Sql kSelectAttempt =

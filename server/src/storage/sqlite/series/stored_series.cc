@@ -7,7 +7,7 @@
 namespace hyperflock::storage::sqlite {
 namespace {
 
-void add_rows(Db& db, AttemptId attempt, const Ancestry& ancestry, std::optional<std::int64_t> only,
+void add_rows(Connection& db, AttemptId attempt, const Ancestry& ancestry, std::optional<std::int64_t> only,
               SeriesByNumber& found) {
   Query rows = db.query("SELECT content FROM series WHERE attempt = ? ORDER BY seq", attempt);
   while (rows.next()) {
@@ -31,13 +31,13 @@ LastByNumber unpacked_last(std::string_view bytes) {
 
 }  // namespace
 
-SeriesByNumber own_series(Db& db, AttemptId attempt) {
+SeriesByNumber own_series(Connection& db, AttemptId attempt) {
   SeriesByNumber found;
   add_rows(db, attempt, Ancestry(attempt, &protocol::Checkpoint::logged), {}, found);
   return settled(std::move(found));
 }
 
-SeriesByNumber series_of(Db& db, AttemptId attempt, const std::optional<protocol::Checkpoint>& from,
+SeriesByNumber series_of(Connection& db, AttemptId attempt, const std::optional<protocol::Checkpoint>& from,
                          std::optional<std::int64_t> only) {
   SeriesByNumber found;
   Ancestry ancestry(attempt, &protocol::Checkpoint::logged);
@@ -53,7 +53,7 @@ SeriesByNumber series_of(Db& db, AttemptId attempt, const std::optional<protocol
   return settled(std::move(found));
 }
 
-LastByNumber last_of(Db& db, AttemptId attempt, const std::optional<protocol::Checkpoint>& from) {
+LastByNumber last_of(Connection& db, AttemptId attempt, const std::optional<protocol::Checkpoint>& from) {
   {
     Query rows =
         db.query("SELECT seq, last FROM series WHERE attempt = ? ORDER BY seq LIMIT 2", attempt);

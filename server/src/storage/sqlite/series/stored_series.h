@@ -1,5 +1,5 @@
 // Reads the rows of series for the readers and the writer. Each function throws
-// SqliteError.
+// DbError.
 #pragma once
 
 #include <cstdint>
@@ -19,14 +19,14 @@ using SeriesByNumber = std::map<std::int64_t, SeriesPieces>;
 using LastByNumber = std::vector<std::pair<std::int64_t, double>>;
 
 // Returns the series that the attempt itself has reported.
-SeriesByNumber own_series(Db& db, AttemptId attempt);
+SeriesByNumber own_series(Connection& db, AttemptId attempt);
 // Returns the series of an attempt that began with checkpoint `from`, including the values of
 // earlier attempts up to that checkpoint. If `only` is given, returns just the series with this
 // number.
-SeriesByNumber series_of(Db& db, AttemptId attempt, const std::optional<protocol::Checkpoint>& from,
+SeriesByNumber series_of(Connection& db, AttemptId attempt, const std::optional<protocol::Checkpoint>& from,
                          std::optional<std::int64_t> only);
 // Returns the newest value of each of these series.
-LastByNumber last_of(Db& db, AttemptId attempt, const std::optional<protocol::Checkpoint>& from);
+LastByNumber last_of(Connection& db, AttemptId attempt, const std::optional<protocol::Checkpoint>& from);
 
 // Returns the values packed for the database column `last`.
 std::string packed_last(const LastByNumber& values);
