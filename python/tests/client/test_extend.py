@@ -5,7 +5,6 @@ Needs ``HYPERFLOCK_TEST_SERVER_BIN``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import hyperflock
@@ -20,15 +19,6 @@ from typer.testing import CliRunner
 pytestmark = pytest.mark.server
 
 
-@pytest.fixture
-def client(real: Server) -> Iterator[Client]:
-    with real.client() as made:
-        yield made
-        for study in made.studies():
-            if study.row.state == "running":
-                study.cancel()
-
-
 def computed(real: Server, study: Study) -> list[dict[str, Any]]:
     """Let a device compute every trial, and return the parameters by number."""
     with real.device() as device:
@@ -39,8 +29,8 @@ def computed(real: Server, study: Study) -> list[dict[str, Any]]:
     return [trial.params for trial in study.trials]
 
 
-def test_a_finished_grid_gets_the_points_that_it_lacks(real: Server, client: Client) -> None:
-    study = client.grid(objective, {"x": [1, 2], "y": ["a", "b"]}, name="grows")
+def test_a_finished_grid_gets_the_points_that_it_lacks(real: Server, real_client: Client) -> None:
+    study = real_client.grid(objective, {"x": [1, 2], "y": ["a", "b"]}, name="grows")
     before = computed(real, study)
     values = [trial.value for trial in study.trials]
     assert study.extend({"y": ["c", "a", "b"], "x": [2, 1, 3]}) is study
@@ -55,8 +45,8 @@ def test_a_finished_grid_gets_the_points_that_it_lacks(real: Server, client: Cli
     assert len(study) == 12
 
 
-def test_a_grid_is_extended_while_it_runs(real: Server, client: Client) -> None:
-    study = client.grid(objective, {"x": [1]}, name="runs")
+def test_a_grid_is_extended_while_it_runs(real: Server, real_client: Client) -> None:
+    study = real_client.grid(objective, {"x": [1]}, name="runs")
     with real.device() as device:
         lease = device.ready()
         study.extend({"x": [1, 2]})
@@ -68,11 +58,11 @@ def test_a_grid_is_extended_while_it_runs(real: Server, client: Client) -> None:
     assert [trial.params["x"] for trial in study.trials] == [1, 2]
 
 
-def test_a_list_of_points_and_drawn_points_grow(real: Server, client: Client) -> None:
-    listed = client.grid(objective, [{"x": 1}, {"x": 5}], name="listed")
+def test_a_list_of_points_and_drawn_points_grow(real: Server, real_client: Client) -> None:
+    listed = real_client.grid(objective, [{"x": 1}, {"x": 5}], name="listed")
     listed.extend([{"x": 5}, {"x": 7}, {"x": 1}])
     assert [p["x"] for p in computed(real, listed)] == [1, 5, 7]
-    drawn = client.random(objective, {"x": integer(1, 1000)}, trials=2, name="drawn", seed=4)
+    drawn = real_client.random(objective, {"x": integer(1, 1000)}, trials=2, name="drawn", seed=4)
     first = computed(real, drawn)
     drawn.extend(trials=5)
     points = computed(real, drawn)
@@ -90,9 +80,9 @@ def test_a_list_of_points_and_drawn_points_grow(real: Server, client: Client) ->
     ],
 )
 def test_a_space_that_lost_something_is_refused(
-    client: Client, space: dict[str, Any], said: str
+    real_client: Client, space: dict[str, Any], said: str
 ) -> None:
-    study = client.grid(objective, {"x": [1, 2], "y": ["a"]}, name="kept")
+    study = real_client.grid(objective, {"x": [1, 2], "y": ["a"]}, name="kept")
     with pytest.raises(hyperflock.ServerError) as caught:
         study.extend(space)
     assert caught.value.code == "space_changed"
@@ -100,8 +90,8 @@ def test_a_space_that_lost_something_is_refused(
     assert len(study.refresh()) == 2
 
 
-def test_a_cancelled_study_stays_so_and_fewer_trials_are_refused(client: Client) -> None:
-    drawn = client.sobol(objective, {"x": integer(1, 9)}, trials=4, name="sobol")
+def test_a_cancelled_study_stays_so_and_fewer_trials_are_refused(real_client: Client) -> None:
+    drawn = real_client.sobol(objective, {"x": integer(1, 9)}, trials=4, name="sobol")
     with pytest.raises(hyperflock.ServerError, match="has 4 trials already"):
         drawn.extend(trials=3)
     drawn.cancel()
@@ -110,23 +100,27 @@ def test_a_cancelled_study_stays_so_and_fewer_trials_are_refused(client: Client)
     assert caught.value.code == "study_cancelled"
 
 
-def test_a_script_that_submits_once_extends_its_study(client: Client) -> None:
-    first = client.grid(objective, {"x": [1, 2]}, name="script", once=True)
-    again = client.grid(objective, {"x": [2, 1, 3]}, name="script", once=True)
+def test_a_script_that_submits_once_extends_its_study(real_client: Client) -> None:
+    first = real_client.grid(objective, {"x": [1, 2]}, name="script", once=True)
+    again = real_client.grid(objective, {"x": [2, 1, 3]}, name="script", once=True)
     assert (again.id, len(again)) == (first.id, 3)
-    same = client.grid(objective, {"x": [2, 1, 3]}, name="script", once=True)
+    same = real_client.grid(objective, {"x": [2, 1, 3]}, name="script", once=True)
     assert (same.id, len(same)) == (first.id, 3)
     with pytest.raises(hyperflock.StudyExistsError) as caught:
-        client.grid(objective, {"x": [1, 4]}, name="script", once=True)
+        real_client.grid(objective, {"x": [1, 4]}, name="script", once=True)
     assert caught.value.code == "space_changed"
     assert caught.value.missing == [{"x": 4}]
-    drawn = client.random(objective, {"x": integer(1, 9)}, trials=2, name="drawn once", once=True)
-    more = client.random(objective, {"x": integer(1, 9)}, trials=6, name="drawn once", once=True)
+    drawn = real_client.random(
+        objective, {"x": integer(1, 9)}, trials=2, name="drawn once", once=True
+    )
+    more = real_client.random(
+        objective, {"x": integer(1, 9)}, trials=6, name="drawn once", once=True
+    )
     assert (more.id, len(more)) == (drawn.id, 6)
 
 
-def test_the_command_extends(real: Server, client: Client) -> None:
-    study = client.grid(objective, {"x": [1]}, name="by command")
+def test_the_command_extends(real: Server, real_client: Client) -> None:
+    study = real_client.grid(objective, {"x": [1]}, name="by command")
     settings = ["--url", real.console, "--token", real.credentials["researcher_token"]]
     run = CliRunner()
     said = run.invoke(_cli.app, ["extend", str(study.id), "--space", '{"x": [1, 2]}', *settings])

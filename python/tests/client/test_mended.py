@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,15 +24,6 @@ from typer.testing import CliRunner
 pytestmark = pytest.mark.server
 
 
-@pytest.fixture
-def client(real: Server) -> Iterator[Client]:
-    with real.client() as made:
-        yield made
-        for study in made.studies():
-            if study.row.state == "running":
-                study.cancel()
-
-
 def mended(trial: Any) -> float:
     return float(trial.params["x"]) + 1
 
@@ -43,8 +33,10 @@ def fail(device: Device, lease: Lease) -> Lease | None:
     return device.result(lease, outcome="failed", error=error).lease or None
 
 
-def test_failed_trials_alone_run_again_with_the_mended_code(real: Server, client: Client) -> None:
-    study = client.grid(objective, {"x": [1, 2, 3]}, name="mended")
+def test_failed_trials_alone_run_again_with_the_mended_code(
+    real: Server, real_client: Client
+) -> None:
+    study = real_client.grid(objective, {"x": [1, 2, 3]}, name="mended")
     with real.device() as device:
         lease = device.complete(device.ready(), 0.5)
         assert lease is not None
@@ -70,9 +62,9 @@ def test_failed_trials_alone_run_again_with_the_mended_code(real: Server, client
 
 
 def test_exports_have_the_column_where_there_are_several_versions(
-    real: Server, client: Client
+    real: Server, real_client: Client
 ) -> None:
-    study = client.grid(objective, {"x": [1, 2]}, name="exported")
+    study = real_client.grid(objective, {"x": [1, 2]}, name="exported")
     with real.device() as device:
         lease = fail(device, device.ready())
         assert "code_version" not in study.export("csv").splitlines()[0]
@@ -88,8 +80,8 @@ def test_exports_have_the_column_where_there_are_several_versions(
     assert list(study.to_pandas()["code_version"]) == [2, 1]
 
 
-def test_it_is_refused_where_no_trial_has_failed(client: Client) -> None:
-    study = client.grid(objective, {"x": [1]}, name="fine")
+def test_it_is_refused_where_no_trial_has_failed(real_client: Client) -> None:
+    study = real_client.grid(objective, {"x": [1]}, name="fine")
     with pytest.raises(hyperflock.ServerError) as caught:
         study.retry_failed(mended)
     assert caught.value.code == "no_failed_trial"
@@ -98,9 +90,9 @@ def test_it_is_refused_where_no_trial_has_failed(client: Client) -> None:
     study.cancel()
 
 
-def test_what_cannot_travel_is_refused_before_anything_is_sent(client: Client) -> None:
-    study = client.grid(objective, {"x": [1]}, name="refused")
-    lock = client  # a client contains a token
+def test_what_cannot_travel_is_refused_before_anything_is_sent(real_client: Client) -> None:
+    study = real_client.grid(objective, {"x": [1]}, name="refused")
+    lock = real_client  # a real_client contains a token
 
     def holds(trial: Any) -> object:
         return lock
@@ -110,11 +102,11 @@ def test_what_cannot_travel_is_refused_before_anything_is_sent(client: Client) -
 
 
 def test_the_command_takes_a_script(
-    real: Server, client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    real: Server, real_client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("mended.py").write_text("def objective(trial):\n    return trial.params['x'] + 1\n")
-    study = client.grid(objective, {"x": [1]}, name="by command")
+    study = real_client.grid(objective, {"x": [1]}, name="by command")
     settings = ["--url", real.console, "--token", real.credentials["researcher_token"]]
     run = CliRunner()
     with real.device() as device:

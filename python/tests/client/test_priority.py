@@ -5,7 +5,6 @@ Needs ``HYPERFLOCK_TEST_SERVER_BIN``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,18 +19,9 @@ from typer.testing import CliRunner
 pytestmark = pytest.mark.server
 
 
-@pytest.fixture
-def client(real: Server) -> Iterator[Client]:
-    with real.client() as made:
-        yield made
-        for study in made.studies():
-            if study.row.state == "running":
-                study.cancel()
-
-
-def test_the_highest_priority_goes_first_and_may_change(real: Server, client: Client) -> None:
-    low = client.grid(objective, {"x": [1, 2, 3]}, name="low")
-    high = client.grid(objective, {"x": [1, 2, 3]}, name="high", priority=10)
+def test_the_highest_priority_goes_first_and_may_change(real: Server, real_client: Client) -> None:
+    low = real_client.grid(objective, {"x": [1, 2, 3]}, name="low")
+    high = real_client.grid(objective, {"x": [1, 2, 3]}, name="high", priority=10)
     assert (low.priority, high.priority) == (0, 10)
     with real.device() as device:
         first = device.ready()
@@ -43,8 +33,8 @@ def test_the_highest_priority_goes_first_and_may_change(real: Server, client: Cl
         device.complete(second, 0.5)
 
 
-def test_the_command_sets_and_shows_it(real: Server, client: Client) -> None:
-    study = client.grid(objective, {"x": [1]}, name="by command")
+def test_the_command_sets_and_shows_it(real: Server, real_client: Client) -> None:
+    study = real_client.grid(objective, {"x": [1]}, name="by command")
     settings = ["--url", real.console, "--token", real.credentials["researcher_token"]]
     run = CliRunner()
     said = run.invoke(_cli.app, ["priority", str(study.id), "-7", *settings])
@@ -54,7 +44,7 @@ def test_the_command_sets_and_shows_it(real: Server, client: Client) -> None:
 
 
 def test_a_sweep_file_and_an_option_set_it(
-    real: Server, client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    real: Server, real_client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("train.py").write_text("def objective(trial):\n    return trial.params['x']\n")
@@ -66,22 +56,22 @@ def test_a_sweep_file_and_an_option_set_it(
     run = CliRunner()
     for options, expected in (([], 4), (["--priority", "-3"], -3)):
         said = run.invoke(_cli.app, ["submit", "sweep.json", *options, *settings])
-        assert client.study(int(said.output)).priority == expected
+        assert real_client.study(int(said.output)).priority == expected
 
 
-def test_the_same_study_with_another_priority_is_the_same_study(client: Client) -> None:
-    first = client.grid(objective, {"x": [1, 2]}, name="once", once=True)
-    again = client.grid(objective, {"x": [1, 2]}, name="once", once=True, priority=3)
+def test_the_same_study_with_another_priority_is_the_same_study(real_client: Client) -> None:
+    first = real_client.grid(objective, {"x": [1, 2]}, name="once", once=True)
+    again = real_client.grid(objective, {"x": [1, 2]}, name="once", once=True, priority=3)
     assert again.id == first.id
     assert again.priority == 0  # submitting again changes nothing
 
 
 @pytest.mark.parametrize("wrong", [101, -101, 0.5, True, "high", None])
-def test_what_is_no_priority_is_refused(client: Client, wrong: Any) -> None:
+def test_what_is_no_priority_is_refused(real_client: Client, wrong: Any) -> None:
     with pytest.raises(hyperflock.HyperflockError, match="from -100 to 100") as caught:
-        client.grid(objective, {"x": [1]}, priority=wrong)
+        real_client.grid(objective, {"x": [1]}, priority=wrong)
     assert (caught.value.code, caught.value.field) == ("bad_number", "priority")
-    study = client.grid(objective, {"x": [1]})
+    study = real_client.grid(objective, {"x": [1]})
     with pytest.raises(hyperflock.HyperflockError) as caught:
         study.set_priority(wrong)
     assert caught.value.code == "bad_number"

@@ -29,15 +29,6 @@ Allow = Callable[[int | None], None]
 
 
 @pytest.fixture
-def client(real: Server) -> Iterator[Client]:
-    with real.client() as made:
-        yield made
-        for study in made.studies():
-            if study.row.state == "running":
-                study.cancel()
-
-
-@pytest.fixture
 def allow(real: Server) -> Iterator[Allow]:
     """Yield a function that sets how many seconds a trial may take; None means any number."""
     with Client(real.console, real.credentials["admin_token"]) as admin:
@@ -51,32 +42,34 @@ def allow(real: Server) -> Iterator[Allow]:
         ceiling(None)
 
 
-def _limit_ms(client: Client, study: hyperflock.Study) -> Any:
-    spec = _loop.run(client._core._http.get(f"/api/studies/{study.id}/spec"))
+def _limit_ms(real_client: Client, study: hyperflock.Study) -> Any:
+    spec = _loop.run(real_client._core._http.get(f"/api/studies/{study.id}/spec"))
     return spec["limits"]["time_limit_ms"]
 
 
 @pytest.mark.server
 def test_a_study_that_names_no_limit_gets_an_hour_or_what_the_server_allows(
-    real: Server, client: Client, allow: Allow
+    real: Server, real_client: Client, allow: Allow
 ) -> None:
     for allowed, expected in [(None, 3600), (7200, 3600), (600, 600)]:
         allow(allowed)
-        study = client.grid(objective, SPACE, name=f"under {allowed}")
-        assert _limit_ms(client, study) == expected * 1000, allowed
-    client.random(objective, {"x": hyperflock.uniform(0, 1)}, trials=2)
-    client.sobol(objective, {"x": hyperflock.uniform(0, 1)}, trials=2)
+        study = real_client.grid(objective, SPACE, name=f"under {allowed}")
+        assert _limit_ms(real_client, study) == expected * 1000, allowed
+    real_client.random(objective, {"x": hyperflock.uniform(0, 1)}, trials=2)
+    real_client.sobol(objective, {"x": hyperflock.uniform(0, 1)}, trials=2)
 
 
 @pytest.mark.server
-def test_a_number_is_taken_as_it_is_or_refused(real: Server, client: Client, allow: Allow) -> None:
+def test_a_number_is_taken_as_it_is_or_refused(
+    real: Server, real_client: Client, allow: Allow
+) -> None:
     allow(600)
     with pytest.raises(hyperflock.ServerError) as caught:
-        client.grid(objective, SPACE, time_limit_s=3600)
+        real_client.grid(objective, SPACE, time_limit_s=3600)
     assert (caught.value.code, caught.value.field) == ("ceiling_exceeded", "limits.time_limit_ms")
-    assert _limit_ms(client, client.grid(objective, SPACE, time_limit_s=60)) == 60_000
-    study = client.grid(objective, SPACE, name="as long as allowed", time_limit_s=0)
-    for other in client.studies():
+    assert _limit_ms(real_client, real_client.grid(objective, SPACE, time_limit_s=60)) == 60_000
+    study = real_client.grid(objective, SPACE, name="as long as allowed", time_limit_s=0)
+    for other in real_client.studies():
         if other.id != study.id and other.row.state == "running":
             other.cancel()
     with real.device() as device:
@@ -87,25 +80,27 @@ def test_a_number_is_taken_as_it_is_or_refused(real: Server, client: Client, all
 
 
 @pytest.mark.server
-def test_a_script_finds_its_study_again_under_another_ceiling(client: Client, allow: Allow) -> None:
+def test_a_script_finds_its_study_again_under_another_ceiling(
+    real_client: Client, allow: Allow
+) -> None:
     allow(600)
-    first = client.grid(objective, SPACE, name="script", once=True)
+    first = real_client.grid(objective, SPACE, name="script", once=True)
     for allowed in [900, None, 600]:
         allow(allowed)
-        again = client.grid(objective, SPACE, name="script", once=True)
+        again = real_client.grid(objective, SPACE, name="script", once=True)
         assert again.id == first.id, allowed
     allow(None)
-    larger = client.grid(objective, {"x": [1, 2, 3]}, name="script", once=True)
+    larger = real_client.grid(objective, {"x": [1, 2, 3]}, name="script", once=True)
     assert (larger.id, len(larger)) == (first.id, 3)
-    assert _limit_ms(client, larger) == 600_000
+    assert _limit_ms(real_client, larger) == 600_000
     with pytest.raises(hyperflock.StudyExistsError, match="limits"):
-        client.grid(objective, {"x": [1, 2, 3]}, name="script", once=True, time_limit_s=60)
+        real_client.grid(objective, {"x": [1, 2, 3]}, name="script", once=True, time_limit_s=60)
 
 
 @pytest.mark.server
 def test_the_command_line_leaves_the_limit_to_the_server(
     real: Server,
-    client: Client,
+    real_client: Client,
     allow: Allow,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -118,8 +113,8 @@ def test_the_command_line_leaves_the_limit_to_the_server(
     arguments = ["submit", str(script), "--space", '{"x": [1]}', "--name", "from a terminal"]
     said = CliRunner().invoke(_cli.app, arguments)
     assert said.exit_code == 0, said.output
-    study = next(one for one in client.studies() if one.row.name == "from a terminal")
-    assert _limit_ms(client, study) == 600_000
+    study = next(one for one in real_client.studies() if one.row.name == "from a terminal")
+    assert _limit_ms(real_client, study) == 600_000
     refused = CliRunner().invoke(_cli.app, [*arguments, "--time-limit", "601"])
     assert isinstance(refused.exception, hyperflock.ServerError)
     assert refused.exception.code == "ceiling_exceeded"
