@@ -16,6 +16,9 @@ bench_server() { build/release/bin/cycle_bench --server build/release/bin/hyperf
 bench flood "server benches tools"
 bench_flood() { build/release/bin/flood_bench --server build/release/bin/hyperflock-server --state build/bench-state --out build/reports/flood.json "$@"; }
 
+bench idle "server python_package"
+bench_idle() { PYTHONPATH=python/tests/support python3 python/bench/idle_phones.py "$@"; }
+
 bench asked "server benches tools"
 bench_asked() { build/release/bin/asked_bench --server build/release/bin/hyperflock-server --state build/bench-state --out build/reports/asked.json "$@"; }
 

@@ -8,7 +8,6 @@
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
@@ -154,8 +153,7 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
       co_return true;
     }
     expire_after(context_.limits.head_ms);
-    auto [error, used] = co_await stream_->tls()->async_handshake(
-        asio::ssl::stream_base::server, asio::const_buffer(ahead.data(), ahead.size()), kUse);
+    auto [error, none] = co_await stream_->tls()->async_handshake(std::move(ahead), kUse);
     co_return !error;
   }
 

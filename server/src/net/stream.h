@@ -7,8 +7,6 @@
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/ssl/context.hpp>
-#include <boost/asio/ssl/stream.hpp>
 #include <boost/beast/core/bind_handler.hpp>
 #include <boost/beast/core/role.hpp>
 #include <boost/beast/http/empty_body.hpp>
@@ -20,21 +18,18 @@
 #include "hub/executor.h"
 #include "net/connections.h"
 #include "net/tls.h"
+#include "net/tls_stream.h"
 
 namespace hyperflock::net {
-
-using Socket = boost::asio::basic_stream_socket<boost::asio::ip::tcp, hub::Strand>;
-using ErrorCode = boost::system::error_code;
 
 class Stream {
  public:
   using executor_type = hub::Strand;
   using next_layer_type = Socket;
-  using TlsStream = boost::asio::ssl::stream<Socket&>;
 
   // `tls` is nullptr for a plain stream.
-  Stream(Socket socket, TlsContext tls) : socket_(std::move(socket)), context_(std::move(tls)) {
-    if (context_ != nullptr) tls_ = std::make_unique<TlsStream>(socket_, *context_);
+  Stream(Socket socket, TlsContext tls) : socket_(std::move(socket)) {
+    if (tls != nullptr) tls_ = std::make_unique<TlsStream>(socket_, std::move(tls));
   }
   // The class is not movable, because the TLS layer refers to the socket.
   Stream(const Stream&) = delete;
@@ -88,7 +83,6 @@ class Stream {
 
  private:
   Socket socket_;
-  TlsContext context_;
   std::unique_ptr<TlsStream> tls_;
 };
 

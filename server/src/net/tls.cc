@@ -1,5 +1,6 @@
 #include "net/tls.h"
 
+#include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 
 #include <array>
@@ -131,13 +132,21 @@ Result<Tls::Loaded> Tls::load() const {
   auto context = std::make_shared<Context>(Context::tls_server);
   context->set_options(Context::default_workarounds | Context::no_sslv2 | Context::no_sslv3 |
                        Context::no_tlsv1 | Context::no_tlsv1_1 | Context::single_dh_use);
+  SSL_CTX* const native = context->native_handle();
+  SSL_CTX_set_options(native, SSL_OP_NO_RENEGOTIATION);
+  // An idle connection keeps no buffers. A write may send a part, and a later call the rest, from
+  // wherever the bytes then are.
+  SSL_CTX_set_mode(native, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE |
+                               SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+  // A client that comes back resumes by its ticket, so the server remembers no sessions.
+  SSL_CTX_set_session_cache_mode(native, SSL_SESS_CACHE_OFF);
   boost::system::error_code error;
   context->use_certificate_chain_file(files_.chain, error);
   if (error)
     return bad("The certificate in " + files_.chain + " cannot be used: " + error.message() + ".");
   context->use_private_key_file(files_.key, Context::pem, error);
   if (error) return bad("The key in " + files_.key + " does not fit: " + error.message() + ".");
-  TRY(auto facts, checked(SSL_CTX_get0_certificate(context->native_handle()), files_));
+  TRY(auto facts, checked(SSL_CTX_get0_certificate(native), files_));
   return Loaded{std::move(context), std::move(facts)};
 }
 
