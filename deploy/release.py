@@ -36,7 +36,9 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 DIGEST = re.compile(r"[a-z0-9][a-z0-9._/:-]*@sha256:[0-9a-f]{64}")
+DOCKERFILE = "deploy/image/server.Dockerfile"
 COPY_FROM_BUILD = re.compile(r"^COPY --from=build /src/(\S+) (\S+)$", re.MULTILINE)
+COPY_FROM_CONTEXT = re.compile(r"^COPY ([^-\s]\S*) \S+$", re.MULTILINE)
 
 
 class ReleaseError(Exception):
@@ -87,26 +89,27 @@ def source_archive(root: Path, out: Path, version: str) -> None:
 
 
 def image_dockerfile(dockerfile: str) -> tuple[str, list[str]]:
-    """Return the last stage of a Dockerfile and the paths of the products that it copies. The
-    returned text copies them from the build context instead of an earlier stage.
+    """Return the stages of the image's Dockerfile that need no build of the tree, and the paths
+    that they copy. What the Dockerfile takes from its build is copied from the context.
     """
-    final = dockerfile[dockerfile.rindex("FROM ") :]
-    products = [source for source, _ in COPY_FROM_BUILD.findall(final)]
+    stages = dockerfile[dockerfile.index("FROM ${BASE} AS system") :]
+    products = [source for source, _ in COPY_FROM_BUILD.findall(stages)]
     if not products:
         raise ReleaseError("The Dockerfile copies nothing from its build.")
-    return COPY_FROM_BUILD.sub(r"COPY \1 \2", final), products
+    copied = COPY_FROM_CONTEXT.findall(stages)
+    return COPY_FROM_BUILD.sub(r"COPY \1 \2", stages), products + copied
 
 
 def image_context(root: Path, out: Path, version: str, base: str) -> None:
     """Write an archive for `docker build -`: the Dockerfile, and what it copies. The Dockerfile
     names its base by its digest.
     """
-    dockerfile, products = image_dockerfile((root / "deploy/server.Dockerfile").read_text())
+    dockerfile, copied = image_dockerfile((root / DOCKERFILE).read_text())
     dockerfile = f"ARG BASE={base}\n{dockerfile}"
     texts = {"Dockerfile": dockerfile.encode()}
     time_s = int(git(root, "log", "-1", "--format=%ct"))
     write_gzip(
-        out / f"hyperflock-server-{version}-image.tar.gz", tar_of(root, texts, products, time_s)
+        out / f"hyperflock-server-{version}-image.tar.gz", tar_of(root, texts, copied, time_s)
     )
 
 

@@ -19,8 +19,9 @@ from wait_rule import SUFFIXES, endless_waits
 ROOT = Path(__file__).resolve().parent.parent
 ROOT_ENTRIES = {
     "CMakeLists.txt", "CMakePresets.json", "server", "worker-runtime", "array-core", "python",
-    "web-client", "deploy", "tests", "docker-compose.yml", "README.md", "ARCHITECTURE.md",
-    "CHANGELOG.md", "LICENSE", "run", "package.json", "package-lock.json", ".npmrc", ".ci",
+    "web-client", "deploy", "tests", "docker-compose.yml", ".env.example", "README.md",
+    "ARCHITECTURE.md", "CHANGELOG.md", "LICENSE", "run", "package.json", "package-lock.json",
+    ".npmrc", ".ci",
     ".clang-format",
     ".clang-tidy", ".gitignore", ".dockerignore", "biome.json", "tsconfig.base.json",
     "ruff.toml", "docs", "protocol",

@@ -41,13 +41,20 @@ step_hostile_guests() {
 # ./run engines: tests the join page, one trial and the self-test in Firefox and WebKitGTK.
 step_engines() { run_vitest tests/engines; }
 
+# ./run compose-test: builds the images of docker-compose.yml and plays the file, with Chromium as a phone.
+step_compose_test() {
+  apt_install buildah nftables libnss3-tools curl iproute2 util-linux procps
+  python3 deploy/sbom.py
+  run_pytest -o "pythonpath=tests/compose deploy/image" tests/compose
+}
+
 # Tests ./run itself and the scripts next to this file.
 step_driver_test() { run_pytest tests/suites tests/test_*.py; }
 
 CPP_FILES() { find server array-core -name '*.h' -o -name '*.cc'; }
 PYTHON_FOLDERS=(protocol python server worker-runtime array-core tests deploy)
 SHELL_SCRIPTS=(run .ci/run tests/suites/step ./*/*.sh ./*/*/*.sh ./*/*/*/*.sh)
-TYPESCRIPT_PROJECTS=(worker-runtime worker-runtime/tsconfig.page.json web-client tests/e2e tests/hostile tests/engines tests/chaos)
+TYPESCRIPT_PROJECTS=(worker-runtime worker-runtime/tsconfig.page.json web-client tests/e2e tests/hostile tests/engines tests/chaos tests/compose)
 
 # mypy_in FOLDER ARGUMENT...: runs mypy in a folder, because mypy finds a package's settings only in the current folder.
 mypy_in() { (cd "$1" && mypy "${@:2}"); }

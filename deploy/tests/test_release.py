@@ -1,5 +1,6 @@
 """Runs ``./run release`` on a small tree in git whose built products are only a few bytes."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -16,9 +17,10 @@ PRODUCTS = (
     "build/release/bin/hyperflock-server",
     "build/web/join.html",
     "build/runtime/index.json",
+    "build/sbom.cdx.json",
 )
+IMAGE_SOURCES = ("deploy/image/rootfs.sh", "deploy/image/server.Dockerfile")
 WHOLE = "build/wheel/hyperflock-9.8.7-py3-none-manylinux_2_35_x86_64.whl"
-BILL = "build/sbom.cdx.json"
 BASE = f"debian@sha256:{'0123456789abcdef' * 4}"
 PACKAGES = (
     "build/packages/hyperflock-server_9.8.7-1_amd64.deb",
@@ -37,13 +39,13 @@ def commit(root: Path) -> None:
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
     """Return a committed tree of version 9.8.7 with this project's Dockerfile and all products."""
-    (tmp_path / "deploy").mkdir()
+    (tmp_path / "deploy/image").mkdir(parents=True)
     (tmp_path / "CMakeLists.txt").write_text("project(hyperflock VERSION 9.8.7 LANGUAGES CXX)\n")
-    dockerfile = (DEPLOY / "server.Dockerfile").read_text()
-    (tmp_path / "deploy/server.Dockerfile").write_text(dockerfile)
+    for name in IMAGE_SOURCES:
+        shutil.copy(DEPLOY.parent / name, tmp_path / name)
     (tmp_path / ".gitignore").write_text("/build/\n")
     wheels = [f"build/wheel/{name}-9.8.7-py3-none-any.whl" for name in ("hyperflock", "arraycore")]
-    for name in (*PRODUCTS, *wheels, *PACKAGES, WHOLE, CHAINER, BILL):
+    for name in (*PRODUCTS, *wheels, *PACKAGES, WHOLE, CHAINER):
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(name)
@@ -83,7 +85,7 @@ def test_the_source_archive_is_the_commit(tree: Path) -> None:
     assert names == {
         "hyperflock-9.8.7/.gitignore",
         "hyperflock-9.8.7/CMakeLists.txt",
-        "hyperflock-9.8.7/deploy/server.Dockerfile",
+        *(f"hyperflock-9.8.7/{name}" for name in IMAGE_SOURCES),
     }
 
 
@@ -93,12 +95,20 @@ def test_the_image_context_has_what_its_dockerfile_copies(tree: Path) -> None:
         stream = archive.extractfile("Dockerfile")
         assert stream is not None
         dockerfile = stream.read().decode()
-    copied = [line.split()[1] for line in dockerfile.splitlines() if line.startswith("COPY")]
-    assert copied == ["build/release/bin/hyperflock-server", "build/web", "build/runtime"]
+    lines = [line.split() for line in dockerfile.splitlines() if line.startswith("COPY")]
+    copied = [words[1] for words in lines if not words[1].startswith("--")]
+    assert copied == [
+        "deploy/image/rootfs.sh",
+        "build/release/bin/hyperflock-server",
+        "build/web",
+        "build/runtime",
+        "build/sbom.cdx.json",
+    ]
     assert set(copied) | set(PRODUCTS) <= set(entries)
-    assert "--from" not in dockerfile
-    assert dockerfile.startswith(f"ARG BASE={BASE}\nFROM ${{BASE}}\n")
-    assert dockerfile.count("FROM ") == 1
+    assert set(re.findall(r"--from=(\S+)", dockerfile)) == {"system"}
+    assert dockerfile.startswith(f"ARG BASE={BASE}\nFROM ${{BASE}} AS system\n")
+    assert re.findall(r"^FROM (.*)$", dockerfile, re.MULTILINE) == ["${BASE} AS system", "scratch"]
+    assert entries["deploy/image/rootfs.sh"].mode == 0o755
     assert entries[PRODUCTS[0]].mode == 0o755
     assert {entry.uname for entry in entries.values()} == {""}
 

@@ -1,57 +1,125 @@
 """Tests the structure of docker-compose.yml and of the Dockerfile, as far as operators rely on it.
 
 The tests need no container engine. They compare the names in both files with what exists in the
-tree and in the server.
+tree and in the server. tests/compose runs the services.
 """
 
+import ipaddress
+import json
 import re
 import subprocess
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 import yaml
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-DOCKERFILE = (ROOT / "deploy/server.Dockerfile").read_text()
+DOCKERFILE = (ROOT / "deploy/image/server.Dockerfile").read_text()
+ROOTFS = (ROOT / "deploy/image/rootfs.sh").read_text()
+CADDYFILE = (ROOT / "deploy/compose/Caddyfile").read_text()
+COMPOSE = (ROOT / "docker-compose.yml").read_text()
+FILE: dict[str, Any] = yaml.safe_load(COMPOSE)
+SERVICES: dict[str, dict[str, Any]] = FILE["services"]
+BINARY = ROOT / "build/release/bin/hyperflock-server"
+#: Services of the project that run only while a command does.
+ONCE: set[str] = set()
 
 
-@pytest.fixture(scope="module")
-def service() -> dict[str, Any]:
-    """Return the server's entry in the compose file."""
-    compose: dict[str, Any] = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
-    assert set(compose["services"]) == {"server"}
-    assert set(compose["volumes"]) == {"state"}
-    result: dict[str, Any] = compose["services"]["server"]
-    return result
+def test_the_compose_file_is_valid() -> None:
+    """The schema is that of Debian's docker-compose; it refuses keys that it does not have."""
+    schema = json.loads((ROOT / "build/cache/compose_spec.json").read_text())
+    validator = jsonschema.Draft7Validator(schema)
+    assert [error.message for error in validator.iter_errors(FILE)] == []
+    assert not validator.is_valid(yaml.safe_load(COMPOSE.replace("restart:", "restarts:")))
 
 
-def test_insecure_goes_with_loopback_ports_only(service: dict[str, Any]) -> None:
-    assert "--insecure" in service["command"]
-    assert service["ports"], "no port is published"
-    for port in service["ports"]:
-        assert re.fullmatch(r"127\.0\.0\.1:\d+:\d+", port), (
-            f"{port} is reachable from other machines"
-        )
+def test_only_caddy_is_reachable_from_outside() -> None:
+    assert {name for name, one in SERVICES.items() if "ports" in one} == {"caddy"}
+    assert {name for name, one in SERVICES.items() if "outside" in one["networks"]} == {"caddy"}
+    assert FILE["networks"]["inside"]["internal"] is True
 
 
-def test_published_ports_are_those_the_server_binds(service: dict[str, Any]) -> None:
-    bound = {
-        re.search(r":(\d+)$", word)[1]  # type: ignore[index]
-        for word in service["command"]
-        if word.startswith(("--compute", "--console"))
-    }
-    published = {port.rsplit(":", 1)[1] for port in service["ports"]}
-    assert bound == published
+def test_what_has_no_tls_is_published_on_loopback_only() -> None:
+    """Caddy does TLS at every port but these; the server does none."""
+    environment = SERVICES["server"]["environment"]
+    assert environment["HYPERFLOCK_INSECURE"] == "true"
+    plain = set(re.findall(r"^http://:(\d+) \{$", CADDYFILE, re.MULTILINE))
+    assert plain == {"8791", "8081"}
+    for port in SERVICES["caddy"]["ports"]:
+        inside = port.split("/")[0].rsplit(":", 1)[1]
+        if inside in plain:
+            assert port.startswith("127.0.0.1:"), f"{port} is reachable from other machines"
+    # The console stays on this machine until the operator says otherwise.
+    assert "${HYPERFLOCK_CONSOLE_BIND:-127.0.0.1}:8443:8443" in SERVICES["caddy"]["ports"]
 
 
-def test_container_cannot_write_but_its_state(service: dict[str, Any]) -> None:
+def test_the_server_trusts_caddys_address_alone() -> None:
+    trusted = SERVICES["server"]["environment"]["HYPERFLOCK_TRUSTED_PROXY"]
+    assert trusted == SERVICES["caddy"]["networks"]["inside"]["ipv4_address"]
+    (subnet,) = (one["subnet"] for one in FILE["networks"]["inside"]["ipam"]["config"])
+    assert ipaddress.ip_address(trusted) in ipaddress.ip_network(subnet)
+
+
+def test_join_links_name_the_host_that_phones_open() -> None:
+    environment = SERVICES["server"]["environment"]
+    assert environment["HYPERFLOCK_PUBLIC_URL"].startswith("https://${HYPERFLOCK_HOST:?")
+    assert environment["HYPERFLOCK_CONSOLE_URL"] == "https://${HYPERFLOCK_HOST}:8443"
+    assert {"https://{$HYPERFLOCK_HOST} {", "https://{$HYPERFLOCK_HOST}:8443 {"} <= set(
+        CADDYFILE.splitlines()
+    )
+
+
+def test_caddy_passes_to_the_addresses_where_the_server_listens() -> None:
+    environment = SERVICES["server"]["environment"]
+    listens = {environment[f"HYPERFLOCK_{name}"] for name in ("COMPUTE", "CONSOLE")}
+    passed = set(re.findall(r"reverse_proxy server:(\d+)", CADDYFILE))
+    assert {address.rsplit(":", 1)[1] for address in listens} == passed
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_a_service_may_little_and_uses_little(name: str) -> None:
+    service = SERVICES[name]
     assert service["read_only"] is True
     assert service["cap_drop"] == ["ALL"]
+    assert set(service.get("cap_add", [])) <= {"NET_BIND_SERVICE"}
     assert "no-new-privileges:true" in service["security_opt"]
-    state = next(w.split("=")[1] for w in service["command"] if w.startswith("--state="))
-    assert [v.split(":")[1] for v in service["volumes"]] == [state]
+    assert "mem_limit" in service
+    assert "pids_limit" in service
+    assert {"max-size", "max-file"} == set(service["logging"]["options"])
+    if name not in ONCE:
+        assert service["restart"] == "unless-stopped"
+        assert "healthcheck" in service
+        assert service["ulimits"]["nofile"] >= 65_536
+
+
+@pytest.mark.parametrize("name", SERVICES)
+def test_a_service_starts_after_those_that_it_needs_are_healthy(name: str) -> None:
+    for needed in SERVICES[name].get("depends_on", {}).values():
+        assert needed["condition"] == "service_healthy"
+    assert (name == "server") != ("server" in SERVICES[name].get("depends_on", {}))
+
+
+def test_every_image_of_others_is_named_by_its_digest() -> None:
+    for service in SERVICES.values():
+        if "build" not in service:
+            assert re.search(r"@sha256:[0-9a-f]{64}$", service["image"])
+    assert re.search(r"^ARG BASE=\S+@sha256:[0-9a-f]{64}$", DOCKERFILE, re.MULTILINE)
+
+
+def test_every_volume_is_declared_and_every_mounted_file_is_there() -> None:
+    used = {volume.split(":")[0] for one in SERVICES.values() for volume in one.get("volumes", [])}
+    assert {name for name in used if not name.startswith(".")} == set(FILE["volumes"])
+    for path in used - set(FILE["volumes"]):
+        assert (ROOT / path).is_file(), path
+
+
+def test_the_state_is_a_volume_of_the_servers_user() -> None:
+    (state,) = re.findall(r"HYPERFLOCK_STATE=(\S+)", DOCKERFILE)
+    assert f"state:{state}" in SERVICES["server"]["volumes"]
     assert f"VOLUME {state}" in DOCKERFILE
+    assert f"COPY --from=system --chown=10001:10001 /state {state}" in DOCKERFILE
 
 
 def test_image_runs_as_an_ordinary_user() -> None:
@@ -59,6 +127,7 @@ def test_image_runs_as_an_ordinary_user() -> None:
     users = re.findall(r"^USER (\S+)$", final, re.MULTILINE)
     assert users == ["10001"]
     assert final.index("USER") < final.index("ENTRYPOINT")
+    assert final.startswith("FROM scratch")
 
 
 def test_copied_paths_are_what_the_build_makes() -> None:
@@ -67,27 +136,40 @@ def test_copied_paths_are_what_the_build_makes() -> None:
     assert "./run build" in DOCKERFILE
 
 
-def test_health_check_is_the_servers_own(service: dict[str, Any]) -> None:
-    assert service["healthcheck"]["test"][:3] == ["CMD", "hyperflock-server", "healthcheck"]
+def test_health_check_is_the_servers_own() -> None:
+    health = SERVICES["server"]["healthcheck"]["test"]
+    assert health[:3] == ["CMD", "hyperflock-server", "healthcheck"]
 
 
-def test_every_flag_is_one_the_server_knows(service: dict[str, Any]) -> None:
-    binary = ROOT / "build/release/bin/hyperflock-server"
-    known = subprocess.run([binary, "serve", "--help"], capture_output=True, text=True, check=True)
-    for word in service["command"][1:]:
-        flag = word.split("=")[0]
-        assert re.search(rf"{flag}\b", known.stdout), f"the server has no {flag}"
+def test_every_variable_is_a_setting_that_the_server_knows() -> None:
+    shown = subprocess.run([BINARY, "serve", "--help"], capture_output=True, text=True, check=True)
+    variables = re.findall(r"HYPERFLOCK_[A-Z]+", DOCKERFILE)
+    for variable in {*SERVICES["server"]["environment"], *variables}:
+        flag = "--" + variable.removeprefix("HYPERFLOCK_").lower().replace("_", "-")
+        assert re.search(rf"{flag}\b", shown.stdout), f"the server has no {flag}"
+
+
+def test_the_example_names_every_variable_of_the_operator() -> None:
+    example = (ROOT / ".env.example").read_text()
+    asked = set(re.findall(r"\$\{(\w+)", COMPOSE))
+    assert asked == set(re.findall(r"^#?(HYPERFLOCK_\w+)=", example, re.MULTILINE))
+    # As the example is, only the name is set.
+    assert re.findall(r"^(\w+)=", example, re.MULTILINE) == ["HYPERFLOCK_HOST"]
 
 
 def test_server_links_only_libraries_of_the_image() -> None:
-    """Each shared library that is not in the base image belongs to a package that the image
-    installs.
-    """
-    binary = ROOT / "build/release/bin/hyperflock-server"
-    linked = subprocess.run(["ldd", binary], capture_output=True, text=True, check=True).stdout
-    base = ("libc.so", "libm.so", "libgcc_s", "libstdc++", "ld-linux", "linux-vdso", "libz.so")
-    packages = DOCKERFILE[DOCKERFILE.rindex("FROM ") :]
+    """Each shared library belongs to a package that the image has."""
+    linked = subprocess.run(["ldd", BINARY], capture_output=True, text=True, check=True).stdout
+    found = re.search(r"^packages=\((.*?)\)", ROOTFS, re.MULTILINE | re.DOTALL)
+    assert found is not None
+    packages = found[1].split()
     prefixes = {
+        "libc.so": "libc6",
+        "libm.so": "libc6",
+        "ld-linux": "libc6",
+        "libgcc_s": "libgcc-s1",
+        "libstdc++": "libstdc++6",
+        "libz.so": "zlib1g",
         "libssl": "libssl3",
         "libcrypto": "libssl3",
         "libspdlog": "libspdlog1.10",
@@ -96,7 +178,7 @@ def test_server_links_only_libraries_of_the_image() -> None:
     }
     for line in linked.splitlines():
         name = line.split()[0].rsplit("/", 1)[-1]
-        if name.startswith(base):
+        if name.startswith("linux-vdso"):
             continue
         package = next((p for prefix, p in prefixes.items() if name.startswith(prefix)), None)
         assert package is not None, f"{name}: no package of the image has it"

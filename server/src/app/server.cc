@@ -196,7 +196,8 @@ class RunningServer final : public Server {
                                       : config_.public_url;
   }
   std::string console_origin() const override {
-    return origin_of(config_.console, console_port(), config_.tls());
+    return config_.console_url.empty() ? origin_of(config_.console, console_port(), config_.tls())
+                                       : config_.console_url;
   }
   const std::optional<FirstStart>& first_start() const override { return first_start_; }
 

@@ -92,7 +92,7 @@ std::vector<Setting> make_table() {
       {kAddresses, "public-url", text(&C::public_url, "URL", url_fault),
        "the compute origin as volunteers see it"},
       {kAddresses, "console-url", text(&C::console_url, "URL", url_fault),
-       "the console origin as researchers see it; webhooks name it"},
+       "the console origin as researchers see it; webhooks and the credentials file name it"},
       {kAddresses, "tls-cert", text(&C::tls_cert, "FILE", file_fault), "certificate chain, PEM"},
       {kAddresses, "tls-key", text(&C::tls_key, "FILE", file_fault), "its private key, PEM"},
       {kAddresses, "insecure", flag(&C::insecure),

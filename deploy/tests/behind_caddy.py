@@ -1,0 +1,163 @@
+"""Starts the server behind Caddy with the compose file's Caddyfile, and joins as a device over TLS.
+
+    unshare --net --mount python3 behind_caddy.py CADDY SERVER FOLDER
+
+It changes the network and the mounts of its own namespaces only. Prints what the device got, as
+JSON. The ports are those of the Caddyfile.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import ssl
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from websockets.sync.client import connect
+
+ROOT = Path(__file__).resolve().parents[2]
+CADDYFILE = ROOT / "deploy/compose/Caddyfile"
+HOST = "flock.test"
+PATIENCE_S = 300.0
+
+
+def started(stack: ExitStack, command: list[object], folder: Path, **variables: str) -> None:
+    """Start a program that ends with this one."""
+    log = stack.enter_context((folder / "log").open("ab"))
+    process = stack.enter_context(
+        subprocess.Popen(
+            [str(word) for word in command], env=os.environ | variables, stdout=log, stderr=log
+        )
+    )
+    stack.callback(process.send_signal, signal.SIGTERM)
+
+
+def wait(what: str, ready: Any) -> Any:
+    """Return what ``ready`` returns as soon as it is not None."""
+    end = time.monotonic() + PATIENCE_S
+    while (found := ready()) is None:
+        if time.monotonic() > end:
+            raise TimeoutError(what)
+        time.sleep(0.05)
+    return found
+
+
+def ask(
+    url: str, tls: ssl.SSLContext | None, body: object = None, **headers: str
+) -> tuple[int, dict[str, str], bytes] | None:
+    """Return the answer to a request, or None if nobody answers."""
+    data = None if body is None else json.dumps(body).encode()
+    request = urllib.request.Request(url, data, headers)
+    if body is not None:
+        request.add_header("Content-Type", "application/json")
+    try:
+        with urllib.request.urlopen(request, context=tls) as answer:
+            return answer.status, dict(answer.headers), answer.read()
+    except urllib.error.HTTPError as error:
+        return error.code, dict(error.headers), error.read()
+    except OSError:
+        return None
+
+
+def device(tls: ssl.SSLContext, code: str) -> dict[str, Any]:
+    """Join as a device, through the WebSocket, and return the server's first message."""
+    joined = ask(f"https://{HOST}/api/join", tls, {"code": code, "class": "phone", "engine": "t"})
+    assert joined is not None
+    assert joined[0] == 201, joined
+    identity = json.loads(joined[2])
+    hello = {
+        "type": "hello",
+        "protocol": 1,
+        "role": "device",
+        "device": identity["device"],
+        "secret": identity["secret"],
+        "agent": "test/1",
+        "capabilities": {
+            "backends": ["cpu"],
+            "memory_mb": 1024,
+            "cores": 1,
+            "engine": "t",
+            "class": "phone",
+        },
+        "attempts": [],
+    }
+    with connect(f"wss://{HOST}/ws/worker", ssl=tls) as socket:
+        socket.send(json.dumps(hello))
+        welcome: dict[str, Any] = json.loads(socket.recv())
+        return welcome
+
+
+def main() -> None:
+    """Start both programs, join, and print what came."""
+    caddy, server, folder = sys.argv[1], sys.argv[2], Path(sys.argv[3])
+    hosts = folder / "hosts"
+    hosts.write_text(f"127.0.0.1 localhost server {HOST}\n")
+    subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+    subprocess.run(["mount", "--bind", hosts, "/etc/hosts"], check=True)
+    state, data = folder / "state", folder / "data"
+    with ExitStack() as stack:
+        started(
+            stack,
+            [server, "serve", "--state", state, "--trusted-proxy", "127.0.0.1"],
+            folder,
+            HYPERFLOCK_PUBLIC_URL=f"https://{HOST}",
+            HYPERFLOCK_CONSOLE_URL=f"https://{HOST}:8443",
+            HYPERFLOCK_APP=str(ROOT / "build/web"),
+            HYPERFLOCK_RUNTIME=str(ROOT / "build/runtime"),
+            HYPERFLOCK_WEBHOOKS="false",
+        )
+        wait("the server", lambda: ask("http://server:8780/readyz", None))
+        started(
+            stack,
+            [caddy, "run", "--config", CADDYFILE, "--adapter", "caddyfile"],
+            folder,
+            HYPERFLOCK_HOST=HOST,
+            HYPERFLOCK_TLS="internal",
+            XDG_DATA_HOME=str(data),
+            XDG_CONFIG_HOME=str(data),
+            HOME=str(data),
+        )
+        root = data / "caddy/pki/authorities/local/root.crt"
+        wait("the authority", lambda: root.exists() or None)
+        tls = wait("its certificate", lambda: _context(root))
+        wait("Caddy", lambda: ask(f"https://{HOST}/healthz", tls))
+        credentials = json.loads((state / "credentials.json").read_text())
+        seen: dict[str, Any] = {"credentials": credentials}
+        seen["welcome"] = device(tls, credentials["enrolment_code"])
+        token = {"Authorization": f"Bearer {credentials['researcher_token']}"}
+        pyodide = json.loads(wait("i", lambda: ask(f"https://{HOST}/runtime/index.json", tls))[2])
+        file = pyodide["pieces"]["pyodide"]["base"] + "pyodide.asm.wasm"
+        asked = {
+            "join": (f"https://{HOST}/join", {}),
+            "runtime": (f"https://{HOST}{file}", {"Accept-Encoding": "br"}),
+            "console": (f"https://{HOST}:8443/api/me", token),
+            "loopback": ("http://127.0.0.1:8791/api/me", token),
+            "metrics": ("http://127.0.0.1:8791/metrics", {}),
+            "health": ("http://127.0.0.1:8081/", {}),
+            "no console": (f"https://{HOST}/research", {}),
+        }
+        for name, (url, headers) in asked.items():
+            status, answer, _ = wait(name, lambda u=url, h=headers: ask(u, tls, **h))
+            seen[name] = [status, {key.lower(): value for key, value in answer.items()}]
+    seen["log"] = (folder / "log").read_text(errors="replace")
+    print(json.dumps(seen))
+
+
+def _context(root: Path) -> ssl.SSLContext | None:
+    """Return a client's context that trusts the authority, once its file is whole."""
+    try:
+        return ssl.create_default_context(cafile=str(root))
+    except (OSError, ssl.SSLError):
+        return None
+
+
+if __name__ == "__main__":
+    main()

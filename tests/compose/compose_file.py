@@ -1,0 +1,112 @@
+"""Reads docker-compose.yml as `docker compose` does, as far as this project's file goes.
+
+    file = read(ROOT / "docker-compose.yml", {"HYPERFLOCK_HOST": "flock.test"}, {"lan"})
+    file.services["server"]["environment"], file.order()
+
+Variables, profiles and the order of the start are what it knows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Set
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+#: `${NAME}`, `${NAME:-default}` and `${NAME:?what to do}`.
+_VARIABLE = re.compile(r"\$\{(\w+)(?::([-?])([^}]*))?\}")
+
+
+class ComposeError(Exception):
+    """The file asks for something that it was not given."""
+
+
+@dataclass(frozen=True)
+class ComposeFile:
+    """The services that run, and what they share."""
+
+    services: dict[str, dict[str, Any]]
+    volumes: dict[str, Any]
+    networks: dict[str, dict[str, Any]]
+    secrets: dict[str, dict[str, Any]]
+
+    def order(self) -> list[str]:
+        """Return the services, each after those that it needs."""
+        ordered: list[str] = []
+
+        def add(name: str) -> None:
+            if name in ordered:
+                return
+            for needed in self.services[name].get("depends_on", {}):
+                add(needed)
+            ordered.append(name)
+
+        for name in self.services:
+            add(name)
+        return ordered
+
+
+def interpolated(text: str, variables: Mapping[str, str]) -> str:
+    """Return a text with its variables replaced.
+
+    Raises
+    ------
+    ComposeError
+        A variable that must be given is not.
+    """
+
+    def value(found: re.Match[str]) -> str:
+        name, kind, words = found.groups()
+        given = variables.get(name, "")
+        if given or kind is None:
+            return given
+        if kind == "?":
+            raise ComposeError(words)
+        return str(words)
+
+    return _VARIABLE.sub(value, text)
+
+
+def read(path: Path, variables: Mapping[str, str], profiles: Set[str] = frozenset()) -> ComposeFile:
+    """Return a compose file with variables and profiles."""
+
+    def walked(node: Any) -> Any:
+        if isinstance(node, str):
+            return interpolated(node, variables)
+        if isinstance(node, dict):
+            return {key: walked(each) for key, each in node.items()}
+        if isinstance(node, list):
+            return [walked(each) for each in node]
+        return node
+
+    file = yaml.safe_load(path.read_text())
+    services = {
+        name: walked(service)
+        for name, service in file["services"].items()
+        if not service.get("profiles") or set(service["profiles"]) & profiles
+    }
+    return ComposeFile(
+        services,
+        file.get("volumes", {}),
+        {name: walked(network or {}) for name, network in file["networks"].items()},
+        walked(file.get("secrets", {})),
+    )
+
+
+def size_bytes(text: str) -> int:
+    """Return the bytes of a size such as ``512m``."""
+    found = re.fullmatch(r"(\d+)([kmg]?)b?", text.lower())
+    if found is None:
+        raise ComposeError(f"{text} is no size")
+    return int(found[1]) << {"": 0, "k": 10, "m": 20, "g": 30}[found[2]]
+
+
+def duration_s(text: str) -> float:
+    """Return the seconds of a duration such as ``10s``."""
+    found = re.fullmatch(r"(\d+)(ms|s|m)", text)
+    if found is None:
+        raise ComposeError(f"{text} is no duration")
+    return int(found[1]) * {"ms": 0.001, "s": 1.0, "m": 60.0}[found[2]]

@@ -1,0 +1,256 @@
+"""Plays docker-compose.yml without an engine, and joins it with a phone over TLS.
+
+The images are built by buildah. Every service runs in namespaces of its own, with the files, users,
+capabilities, limits and networks that the file gives it. The phone is Chromium in another network,
+which trusts Caddy's own authority and nothing else new. ``./run compose-test`` runs it; needs root.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import images
+import make_image
+import network
+import pytest
+from compose_file import ComposeError, read
+from player import PATIENCE_S, Player
+
+ROOT = images.ROOT
+HERE = Path(__file__).resolve().parent
+HOST = "flock.test"
+ENVIRONMENT = {"HYPERFLOCK_HOST": HOST, "HYPERFLOCK_TLS": "internal"}
+CREDENTIALS = "credentials.json"
+
+
+class Stack:
+    """The services, the host and a phone."""
+
+    def __init__(self, player: Player, host: str, phone: str, folder: Path) -> None:
+        self.player = player
+        self.host = host
+        self.phone = phone
+        self.folder = folder
+
+    def credentials(self) -> dict[str, str]:
+        """Return the first tokens, as `docker compose cp` gives them to the operator."""
+        text = (self.player.volume("state") / CREDENTIALS).read_text()
+        found: dict[str, str] = json.loads(text)
+        return found
+
+    def root_certificate(self) -> Path:
+        """Return the certificate of Caddy's authority, once there is one."""
+        path = self.player.volume("certificates") / "caddy/pki/authorities/local/root.crt"
+        end = time.monotonic() + PATIENCE_S
+        while not path.exists():
+            assert time.monotonic() < end, self.player.log("caddy").read_text()
+            time.sleep(0.1)
+        return path
+
+    def curl(self, namespace: str, url: str, *more: str) -> subprocess.CompletedProcess[str]:
+        """Ask for something with a client that trusts the authority."""
+        names = dict.fromkeys((80, 443), network.HOST_ADDRESS) | {8443: "127.0.0.1"}
+        resolve = [
+            word for port, to in names.items() for word in ("--resolve", f"{HOST}:{port}:{to}")
+        ]
+        command = ["curl", "-sS", "-m", "60", "--cacert", self.root_certificate(), *resolve]
+        line = network.inside(namespace, *command, *more, url)
+        return subprocess.run(line, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+    """Return the services of the compose file, all of them healthy."""
+    folder = tmp_path_factory.mktemp("compose")
+    buildah = make_image.Buildah(folder / "buildah")
+    file = read(ROOT / "docker-compose.yml", ENVIRONMENT)
+    server = images.of(buildah, make_image.build(ROOT, buildah))
+    proxy = images.of(buildah, images.caddy(buildah, folder))
+    made = {
+        service["image"]: server if "build" in service else proxy
+        for service in file.services.values()
+    }
+    with network.Machines() as machines:
+        host, phone = machines.add("host"), machines.add("phone")
+        machines.connect(host, phone)
+        with Player(file, made, machines, host, folder / "run") as player:
+            player.up()
+            yield Stack(player, host, phone, folder)
+
+
+def test_a_host_is_needed() -> None:
+    with pytest.raises(ComposeError, match="HYPERFLOCK_HOST=flock"):
+        read(ROOT / "docker-compose.yml", {})
+
+
+def test_caddy_starts_when_the_server_is_healthy(stack: Stack) -> None:
+    assert stack.player.events[:4] == [
+        "server started",
+        "server healthy",
+        "caddy started",
+        "caddy healthy",
+    ]
+
+
+def test_the_join_link_is_the_one_that_phones_open(stack: Stack) -> None:
+    credentials = stack.credentials()
+    assert credentials["join_url"].startswith(f"https://{HOST}/join#")
+    assert credentials["console"] == f"https://{HOST}:8443"
+    assert credentials["join_url"] in stack.player.log("server").read_text()
+
+
+def test_no_token_is_in_a_log(stack: Stack) -> None:
+    credentials = stack.credentials()
+    stack.curl(
+        stack.host,
+        "http://127.0.0.1:8790/api/me",
+        "-H",
+        f"Authorization: Bearer {credentials['researcher_token']}",
+    )
+    for service in ("server", "caddy"):
+        log = stack.player.log(service).read_text()
+        for name in ("admin_token", "researcher_token"):
+            assert credentials[name] not in log
+
+
+def test_a_phone_joins_over_tls_and_computes(stack: Stack, tmp_path: Path) -> None:
+    database = tmp_path / ".pki/nssdb"
+    database.mkdir(parents=True)
+    for words in (["-N", "--empty-password"], ["-A", "-n", "authority", "-t", "C,,", "-i"]):
+        more = [str(stack.root_certificate())] if "-i" in words else []
+        subprocess.run(["certutil", "-d", f"sql:{database}", *words, *more], check=True)
+    credentials = stack.credentials()
+    environment = os.environ | {
+        "HYPERFLOCK_URL": "http://127.0.0.1:8790",
+        "HYPERFLOCK_TOKEN": credentials["researcher_token"],
+    }
+    study = subprocess.Popen(
+        network.inside(stack.host, ROOT / "build/venv/bin/python", HERE / "objective.py"),
+        env=environment,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    with study:
+        script = [ROOT / "build/venv/bin/node", HERE / "phone.ts"]
+        phone = subprocess.run(
+            network.inside(stack.phone, *script, credentials["join_url"], network.HOST_ADDRESS),
+            env=os.environ | {"HOME": str(tmp_path)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        if phone.returncode != 0:
+            study.kill()
+        assert phone.returncode == 0, phone.stderr
+        assert study.communicate()[0].split() == ["complete", "14.0"]
+    seen = json.loads(phone.stdout)
+    for visit in seen.values():
+        assert visit["secure"]
+        assert visit["isolated"]
+        assert "Caddy Local Authority" in visit["issuer"]
+    assert seen["joined"]["protocol"] == "h2"
+    assert seen["quic"]["protocol"] == "h3"
+
+
+def test_the_server_knows_each_phone_by_its_address(stack: Stack) -> None:
+    """The phone's address comes from Caddy, whatever the phone says of itself."""
+    answer = stack.curl(
+        stack.phone,
+        f"https://{HOST}/api/join",
+        *["-X", "POST", "-H", "Content-Type: application/json"],
+        *["-H", "X-Forwarded-For: 203.0.113.9", "-d", '{"code": "wrong"}'],
+    )
+    assert json.loads(answer.stdout)["error"]["code"]
+    log = stack.player.log("server").read_text()
+    assert "forwarded_ignored" not in log
+    assert "203.0.113.9" not in log
+
+
+def test_the_runtime_comes_compressed_and_is_kept_by_browsers(stack: Stack) -> None:
+    index = json.loads(stack.curl(stack.phone, f"https://{HOST}/runtime/index.json").stdout)
+    path = index["pieces"]["pyodide"]["base"] + "pyodide.asm.wasm"
+    answer = stack.curl(
+        stack.phone,
+        f"https://{HOST}{path}",
+        *["-H", "Accept-Encoding: br", "-o", "/dev/null", "-D", "-"],
+    )
+    head = answer.stdout.lower()
+    assert "content-encoding: br" in head
+    assert "immutable" in head
+    assert "cross-origin-embedder-policy: require-corp" in head
+    # Caddy offers HTTP/3 for the next visit.
+    assert 'alt-svc: h3=":443"' in head
+
+
+def test_plain_http_leads_to_tls(stack: Stack) -> None:
+    answer = stack.curl(stack.phone, f"http://{HOST}/join", "-o", "/dev/null", "-D", "-")
+    assert answer.stdout.startswith("HTTP/1.1 308")
+    assert f"location: https://{HOST}/join" in answer.stdout.lower()
+
+
+@pytest.mark.parametrize("port", [8443, 8790, 8791, 8780, 8081])
+def test_a_phone_reaches_no_console_and_not_the_server(stack: Stack, port: int) -> None:
+    assert stack.curl(stack.phone, f"http://{network.HOST_ADDRESS}:{port}/healthz").returncode == 7
+
+
+def test_the_console_is_on_this_machine(stack: Stack) -> None:
+    assert stack.curl(stack.host, "http://127.0.0.1:8790/readyz").returncode == 0
+    page = stack.curl(stack.host, f"https://{HOST}:8443/research")
+    assert "<html" in page.stdout
+    # The compute origin has no console, and the console computes nothing.
+    compute = stack.curl(stack.phone, f"https://{HOST}/research", "-w", "%{http_code}")
+    assert compute.stdout.endswith("404")
+    console = stack.curl(stack.host, f"https://{HOST}:8443/join", "-w", "%{http_code}")
+    assert console.stdout.endswith("404")
+
+
+def test_metrics_need_a_token_through_caddy(stack: Stack) -> None:
+    asked = stack.curl(stack.host, "http://127.0.0.1:8790/metrics", "-w", "%{http_code}")
+    assert asked.stdout.endswith("401")
+
+
+def test_the_server_reaches_no_other_machine(stack: Stack) -> None:
+    server = stack.player.namespace("server")
+    outside = stack.player.address("caddy", "outside")
+    for address in (network.HOST_ADDRESS, network.PHONE_ADDRESS, outside):
+        assert stack.curl(server, f"http://{address}:80/").returncode == 7
+
+
+def test_a_container_may_nothing_else(stack: Stack) -> None:
+    """The processes have the user, capabilities, limits and files of the compose file."""
+    wanted = {"server": ("10001", 0), "caddy": ("0", 1 << 10)}
+    for service, (uid, capabilities) in wanted.items():
+        namespace = stack.player.namespace(service)
+        pids = network.run("ip", "netns", "pids", namespace).split()
+        statuses = []
+        for pid in pids:
+            status = Path(f"/proc/{pid}/status").read_text()
+            fields = dict(line.split(":", 1) for line in status.splitlines())
+            # The first processes of a container are this test's own.
+            if fields["Name"].strip() in ("unshare", "python3", "python"):
+                continue
+            statuses.append(fields)
+            root = Path(f"/proc/{pid}/root")
+            with pytest.raises(OSError, match="Read-only"):
+                (root / "usr/bin/new").touch()
+            assert not (root / "root/.bashrc").exists()
+        assert statuses
+        for fields in statuses:
+            assert fields["Uid"].split()[0] == uid
+            assert int(fields["CapBnd"], 16) == capabilities
+            assert fields["NoNewPrivs"].strip() == "1"
+
+
+def test_a_restart_of_the_server_is_waited_for(stack: Stack) -> None:
+    assert stack.player.stop("server") == 0
+    stack.player.start("server")
+    stack.player.wait_healthy("server")
+    answer = stack.curl(stack.phone, f"https://{HOST}/healthz", "-w", "%{http_code}")
+    assert answer.stdout.endswith("200")
+    assert "This is the first start" in stack.player.log("server").read_text()
+    assert stack.player.log("server").read_text().count("This is the first start") == 1
