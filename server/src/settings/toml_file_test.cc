@@ -105,8 +105,9 @@ TEST(TomlFile, EachFaultHasItsLine) {
 }
 
 TEST(TomlFile, WhatIsNoTomlHasItsLine) {
-  for (const char* text : {"\nlease-ms = ", "\nlease-ms 1", "\nstate = \"a", "\nx = 1\nx = 2",
-                           "\n[", "\nstate = \"\xFF\""}) {
+  for (const char* text :
+       {"\nlease-ms = ", "\nlease-ms 1", "\nstate = \"a", "\nx = 1\nx = 2", "\n[",
+        "\nstate = \"\xFF\"", "\nstate \u00da\"a\"", "\nstate = \u017c"}) {
     const std::string faults = faults_of(text);
     EXPECT_TRUE(faults.starts_with("f:2: This is no TOML: ") ||
                 faults.starts_with("f:3: This is no TOML: "))
