@@ -30,6 +30,19 @@ step_bench_peers() {
   mark bench_peers "$key"
 }
 
+# The queues with which bench queues compares the server. River is built by the benchmark, if Go is here.
+step_queue_peers() {
+  apt_install postgresql
+  local key
+  key=$(fingerprint server/bench/queues)
+  up_to_date queue_peers "$key" && return 0
+  rm -rf build/queue-peers
+  mkdir -p build/queue-peers
+  cp server/bench/queues/*.{json,mjs} build/queue-peers/
+  npm ci --prefix build/queue-peers --silent
+  mark queue_peers "$key"
+}
+
 PYTHON_TESTS=(-c python/pyproject.toml --rootdir python)
 
 # With --whole, also measures the share of the package's lines that the tests run. The suite fails if the share is below

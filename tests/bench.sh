@@ -28,6 +28,9 @@ bench_listing() { build/release/bin/listing_bench --server build/release/bin/hyp
 bench optuna_vs "server python_package bench_peers"
 bench_optuna_vs() { python3 python/bench/optuna_vs.py "$@"; }
 
+bench queues "server benches tools python_package queue_peers"
+bench_queues() { python3 python/bench/queues.py "$@"; }
+
 bench storage_view "server python_package"
 bench_storage_view() { python3 python/bench/storage_view.py --out build/reports/storage_view.json "$@"; }
 

@@ -1,14 +1,15 @@
 // Measures how many trials per second the server leases, accepts and stores durably. It starts the
 // release server on a disk and keeps 32 emulated workers in a closed loop. Then it kills the server
 // with SIGKILL under load, and checks that each acknowledged result is in the database. Then it
-// measures how fast another server stores the points of curves and the rows of series that trials
-// log.
+// measures how fast other servers answer at 1,000 trials a second, and how fast they store the
+// points of curves and the rows of series that trials log.
 //
 //   cycle_bench --server build/release/bin/hyperflock-server --state build/bench-state --out
 //   build/reports/server.json
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <stdexcept>
 #include <unordered_set>
 
@@ -30,11 +31,14 @@ constexpr const char* kFolder = "cycle_bench";
 struct Options : ProgramOptions {
   double seconds = 30;
   double report_seconds = 6;  // for each kind of report
+  double paced_seconds = 10;
   int workers = 32;
 };
 
 constexpr double kWarmUpSeconds = 2;
 constexpr double kSecondsBeforeKill = 2;
+constexpr int kPacedWorkers = 32;
+constexpr std::chrono::milliseconds kPace{32};
 
 // Returns how many acknowledged results are not accepted in the killed server's database.
 std::int64_t lost(const Options& options, std::int64_t study,
@@ -55,6 +59,26 @@ std::int64_t lost(const Options& options, std::int64_t study,
   }
   return std::ranges::count_if(
       acknowledged, [&stored](std::int64_t attempt) { return !stored.contains(attempt); });
+}
+
+// Returns how long a cycle takes at a steady 1,000 of them a second.
+std::vector<Figure> measure_paced(const Options& options) {
+  const std::string state = options.state + "/paced";
+  std::filesystem::create_directories(state);
+  ServerProcess server(options.server, state, {"--log-level", "warning"});
+  submit(server);
+  Emulator emulator(server.compute_port(), join(server, kPacedWorkers), kPace);
+  emulator.run(to_duration(kWarmUpSeconds));
+  emulator.measure();
+  const auto start = Emulator::Clock::now();
+  emulator.run(to_duration(options.paced_seconds));
+  const double seconds = std::chrono::duration<double>(Emulator::Clock::now() - start).count();
+  const std::vector<double> ms = emulator.take_latencies_ms();
+  return {
+      {"paced_cycles_per_s", static_cast<double>(ms.size()) / seconds, "1/s"},
+      {"paced_p50_ms", percentile(ms, 0.50), "ms"},
+      {"paced_p99_ms", percentile(ms, 0.99), "ms", "<=", 10},
+  };
 }
 
 int run(Options options) {
@@ -87,6 +111,7 @@ int run(Options options) {
   const double transitions =
       metric(after, "commit_batch_size_sum") - metric(before, "commit_batch_size_sum");
   const double cycles_per_s = cycles / seconds;
+  const std::vector<Figure> paced = measure_paced(options);
   const std::vector<Figure> reports =
       measure_reports(options.server, options.state + "/reports", options.report_seconds);
   std::vector<Figure> figures{
@@ -105,6 +130,7 @@ int run(Options options) {
       {"acknowledged", static_cast<double>(emulator.acknowledged().size()), "results"},
       {"lost_acknowledged", static_cast<double>(missing), "results", "<=", 0},
   };
+  figures.insert(figures.end(), paced.begin(), paced.end());
   figures.insert(figures.end(), reports.begin(), reports.end());
   return finish(options.out, "server", figures);
 }
@@ -122,8 +148,11 @@ int main(int argc, char** argv) {
   app.add_option("--report-seconds", options.report_seconds, "measured time of each kind of report")
       ->check(CLI::Range(1.0, 60.0))
       ->capture_default_str();
+  app.add_option("--paced-seconds", options.paced_seconds, "measured time of 1,000 cycles a second")
+      ->check(CLI::Range(1.0, 600.0))
+      ->capture_default_str();
   app.add_option("--workers", options.workers, "emulated devices")
-      ->check(CLI::Range(1, 250))
+      ->check(CLI::Range(1, 256))
       ->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   return hyperflock::bench::exit_status([&] { return hyperflock::bench::run(options); });

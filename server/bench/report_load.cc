@@ -34,9 +34,10 @@ struct Load {
   int rows = 0;
   std::int64_t values() const { return std::int64_t{rows} * (series ? kSeries : 1); }
 };
-// Three loads: reports with the most points that a report may have, reports with as many values in
-// series, and reports of one row each, as a slow trial sends them.
+// Four loads: reports with the most points that a report may have, with fewer points, with as many
+// values in series, and reports of one row each, as a slow trial sends them.
 constexpr Load kPoints{false, 1'000};
+constexpr Load kFewPoints{false, 100};
 constexpr Load kRows{true, 100};
 constexpr Load kOneRow{true, 1};
 
@@ -201,10 +202,12 @@ std::vector<Figure> measure_reports(const std::string& program, const std::strin
   Sum warm_up;
   measure(kOneRow, warm_up, 0.5);
   Sum points;
+  Sum few_points;
   Sum rows;
   Sum one_row;
   for (int round = 0; round < kRounds; ++round) {
     measure(kPoints, points, 1);
+    measure(kFewPoints, few_points, 1);
     measure(kRows, rows, 1);
     measure(kOneRow, one_row, 1);
   }
@@ -213,6 +216,7 @@ std::vector<Figure> measure_reports(const std::string& program, const std::strin
   measure(kRows, last, 1);
   const double bytes = static_cast<double>(database_bytes(state) - before) / last.values;
   return {
+      {"points_100_per_s", few_points.per_s(), "1/s", ">=", 200'000},
       {"series_values_per_s", rows.per_s(), "1/s", ">=", 50'000,
        "points of curves, reported in the same way", points.per_s()},
       {"series_cpu_us_per_value", rows.cpu_us(), "us", "", 0,
