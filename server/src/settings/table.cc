@@ -127,7 +127,7 @@ std::vector<Setting> make_table() {
       {kSizes, "min-free-bytes", size(&C::min_free_bytes, 0, 1'024 * kTiB),
        "what guests leave of the disk: with less, nothing that grows is accepted"},
       {kSizes, "reserve-bytes", size(&C::reserve_bytes, 0, kTiB),
-       "kept on the disk for deletions, cancellations and revocations; 0 is none"},
+       "kept on the disk for deletions, cancellations and revocations; 0 keeps nothing"},
 
       {kTimes, "lease-ms", time(&C::lease_ms, 1'000, kHourMs),
        "how long an attempt lives without a sign of its device"},

@@ -68,7 +68,7 @@ async def extended(http: Http, made: Submission, error: StudyExistsError) -> Any
     if found is None:
         raise error
     study, earlier = found
-    if made.time_limit_s is None:  # it is the one that the study got
+    if made.time_limit_s is None:  # the server chose it for the study
         spec.limits.time_limit_ms = earlier.limits.time_limit_ms
     differ = [word for name, word in _WORDS.items() if _differs(name, spec, earlier)]
     if made.extends and set(differ) <= {"space", "number of trials"}:
