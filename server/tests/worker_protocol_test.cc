@@ -409,5 +409,17 @@ TEST_F(WorkerProtocolTest, R1_BytesBeyondADevicesRateAreNotParsed) {
   other.receive<Ack>();
 }
 
+TEST_F(WorkerProtocolTest, R1_MessagesThatComeTooFastWaitAndAreNotLost) {
+  server_.restart_with([](ServeConfig& config) { config.messages_per_s = 20; });  // one in 50 ms
+  TestWorker worker(server_, server_.join());
+  const auto begun = std::chrono::steady_clock::now();
+  constexpr int kMessages = 6;
+  for (int i = 0; i < kMessages; ++i) worker.send(protocol::Heartbeat{});
+  for (int i = 0; i < kMessages; ++i) worker.receive<Ack>();
+  // The first two are read at once. The clock of the server has whole milliseconds.
+  EXPECT_GE(std::chrono::steady_clock::now() - begun,
+            std::chrono::milliseconds(50 * (kMessages - 2) - 5));
+}
+
 }  // namespace
 }  // namespace hyperflock::app

@@ -381,7 +381,9 @@ class RunningServer final : public Server {
                                                     .pace = {.grace_ms = config_.slow_message_ms}},
                                          .server_version = std::string(kVersion),
                                          .hello_ms = config_.hello_ms,
-                                         .heartbeat_ms = config_.heartbeat_ms});
+                                         .heartbeat_ms = config_.heartbeat_ms,
+                                         .max_workers = config_.max_workers,
+                                         .messages_per_s = config_.messages_per_s});
     // The sites need the ports, and the listeners need the sites. So each listener gets its site
     // after it is open, before the first connection.
     compute_http_.emplace(net::HttpContext{nullptr,

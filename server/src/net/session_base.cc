@@ -32,7 +32,12 @@ ChannelUser::Reading SessionBase::on_text(std::string_view text) {
   if (greeted_ && !admits(text.size())) return Reading::goes_on;
   if (greeted_ && text.size() >= kLargeBytes && parse_elsewhere(text)) return Reading::paused;
   handle(Parsed(text));
-  return Reading::goes_on;
+  const Millis pause = greeted_ ? pause_ms() : 0;
+  const auto open = pause > 0 ? channel() : nullptr;
+  if (!open) return Reading::goes_on;
+  // The channel keeps this session while it waits.
+  open->after(pause, [channel = open.get()] { channel->resume(); });
+  return Reading::paused;
 }
 
 bool SessionBase::parse_elsewhere(std::string_view text) {

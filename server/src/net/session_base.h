@@ -36,6 +36,9 @@ class SessionBase : public ChannelUser {
   // Returns whether a message of this length may be parsed. If not, the function has already closed
   // the channel.
   virtual bool admits(std::size_t /*bytes*/) { return true; }
+  // Called after each message. Returns how long the session must not read the next one; 0: not at
+  // all.
+  virtual Millis pause_ms() { return 0; }
   // The queue in which the session's costly work waits. Only after hello was accepted.
   virtual hub::Lane costly_lane() const = 0;
   virtual void on_ended(How how) = 0;

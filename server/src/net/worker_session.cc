@@ -1,5 +1,6 @@
 #include "net/worker_session.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/instant.h"
@@ -13,6 +14,8 @@ namespace {
 // A session counts its messages against the device's quota once for this many bytes, because each
 // count takes a lock.
 constexpr std::size_t kPaidAtOnce = std::size_t{64} << 10;
+// A device's messages are counted in periods of this length.
+constexpr Millis kPeriodMs = 50;
 
 class WorkerSession final : public SessionBase {
  public:
@@ -62,6 +65,18 @@ class WorkerSession final : public SessionBase {
     return false;
   }
 
+  // A device that sends without end would take the time of all others, so what it sends too fast is
+  // read later. It has one session, because a new one ends the one before.
+  Millis pause_ms() override {
+    const std::size_t most = std::max<std::size_t>(1, context_.messages_per_s * kPeriodMs / 1'000);
+    if (++read_ < most) return 0;
+    const Millis now = steady_now().ms;
+    const Millis left = period_began_ + kPeriodMs - now;
+    period_began_ = std::max(now, period_began_ + kPeriodMs);
+    read_ = 0;
+    return std::max<Millis>(left, 0);
+  }
+
   // Notes at most once an hour that the device is used, so that it is not collected.
   void note_seen(const storage::Device& device) {
     if (context_.identities.now() - device.seen_at < kHourMs) return;
@@ -96,6 +111,8 @@ class WorkerSession final : public SessionBase {
   std::optional<SessionId> session_;
   std::string device_;
   std::size_t unpaid_ = 0;  // bytes of messages
+  std::size_t read_ = 0;    // messages in this period
+  Millis period_began_ = 0;
 };
 
 }  // namespace

@@ -34,7 +34,8 @@ struct SessionContext {
   Millis hello_ms = 5'000;
   Millis heartbeat_ms = 10'000;
   std::size_t max_workers = 10'000;
-  Millis watch_gap_ms = 20;  // between two updates of one connection
+  std::size_t messages_per_s = 2'000;  // of a device; what comes faster is read later
+  Millis watch_gap_ms = 20;            // between two updates of one connection
 };
 
 // Returns the function that takes over the connections of /ws/worker.

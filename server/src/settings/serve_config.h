@@ -42,6 +42,7 @@ struct ServeConfig {
   telemetry::LogLevel log_level = telemetry::LogLevel::info;
   std::size_t max_connections_per_address = 512;
   std::size_t max_connections = 12'000;         // of the compute origin
+  std::size_t max_workers = 10'000;             // devices that are connected
   std::size_t max_console_connections = 1'000;  // of the console origin
   std::vector<std::string> trusted_proxies;     // checked; see net::TrustedProxies
   std::size_t waiting_requests = 256;           // of one caller; see hub::FairLimits
@@ -69,6 +70,7 @@ struct ServeConfig {
   std::int64_t idle_device_days = 30;  // see app::IdleDevices; 0: they are kept
   double message_kib_burst = 16'384;   // of a device; see hub::MessageLimits
   double message_kib_per_s = 1'024;
+  std::size_t messages_per_s = 2'000;  // of a device; it is read more slowly
   bool open_registration = true;
   bool webhooks = true;
   std::vector<std::string> webhook_allow;  // checked; see webhook::AddressRules
