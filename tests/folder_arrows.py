@@ -135,7 +135,7 @@ PARTS = (
             protocol/schema
             protocol/json
             protocol
-            telemetry blobs storage
+            telemetry blobs storage acme
             names
             storage/contract storage/sql
             storage/sqlite/db

@@ -15,6 +15,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 SYSTEMD = ROOT / "deploy/systemd"
 UNIT = (SYSTEMD / "hyperflock-server.service").read_text()
+DOMAIN = (SYSTEMD / "hyperflock-server@.service").read_text()
 TLS = (SYSTEMD / "tls.conf").read_text()
 PROGRAM = ROOT / "build/release/bin/hyperflock-server"
 
@@ -24,6 +25,9 @@ def folder(tmp_path: Path) -> Path:
     """Return a folder with the unit, which runs the built program, and its example for TLS."""
     (tmp_path / "plain.service").write_text(
         UNIT.replace("/usr/bin/hyperflock-server", str(PROGRAM))
+    )
+    (tmp_path / "domain@.service").write_text(
+        DOMAIN.replace("/usr/bin/hyperflock-server", str(PROGRAM))
     )
     drop_in = tmp_path / "tls.service.d"
     drop_in.mkdir()
@@ -38,7 +42,7 @@ def analyze(*words: object) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
-@pytest.mark.parametrize("name", ["plain", "tls"])
+@pytest.mark.parametrize("name", ["plain", "tls", "domain@flock.example.org"])
 def test_systemd_understands_every_line(folder: Path, name: str) -> None:
     done = analyze("verify", folder / f"{name}.service")
     # It also looks at the units of this machine, which are not ours to judge.
@@ -50,7 +54,7 @@ def test_systemd_understands_every_line(folder: Path, name: str) -> None:
 
 
 #: The exposure that server/docs/operate.md states, on systemd's scale from 0 to 10.
-@pytest.mark.parametrize(("name", "exposure"), [("plain", 1.2), ("tls", 1.5)])
+@pytest.mark.parametrize(("name", "exposure"), [("plain", 1.2), ("tls", 1.5), ("domain@", 1.5)])
 def test_the_exposure_is_the_documented_one(folder: Path, name: str, exposure: float) -> None:
     unit = folder / f"{name}.service"
     done = analyze("security", "--offline=true", f"--threshold={exposure * 10:.0f}", unit)
@@ -60,6 +64,18 @@ def test_the_exposure_is_the_documented_one(folder: Path, name: str, exposure: f
     )
     page = (ROOT / "server/docs/operate.md").read_text()
     assert re.search(rf"\b(says|it is) {re.escape(str(exposure))}\b", page)
+
+
+def test_the_unit_of_a_name_differs_only_where_it_has_to() -> None:
+    changed = ("#", "Description=", "Conflicts=", "ExecStart=", "RestartSec=")
+    changed += ("CapabilityBoundingSet=", "AmbientCapabilities=", "PrivateUsers=")
+
+    def rest(unit: str) -> list[str]:
+        return [line for line in unit.splitlines() if not line.startswith(changed)]
+
+    assert rest(DOMAIN) == rest(UNIT)
+    (start,) = re.findall(r"^ExecStart=(.+)$", UNIT, re.MULTILINE)
+    assert f"\nExecStart={start} --domain %i\n" in DOMAIN
 
 
 def test_a_certificate_by_credentials_sets_what_the_server_knows() -> None:

@@ -17,6 +17,8 @@
 #include <utility>
 #include <vector>
 
+#include "acme/lego.h"
+#include "acme/renewal.h"
 #include "app/backups.h"
 #include "app/descriptors.h"
 #include "app/idle_devices.h"
@@ -74,12 +76,39 @@ std::int64_t wall_clock_ms() {
 
 // Opens the certificate, if one is configured. It must be for the host of --public-url. With
 // --insecure it may be for any host, because a proxy in front of the server has the public name.
-Result<std::unique_ptr<net::Tls>> make_tls(const ServeConfig& config) {
+Result<std::unique_ptr<net::Tls>> make_tls(const ServeConfig& config, acme::Lego* lego) {
   if (!config.tls()) return std::unique_ptr<net::Tls>();
+  if (lego != nullptr) {
+    const net::CertificateFiles files{.chain = lego->chain_file(),
+                                      .key = lego->key_file(),
+                                      .host = net::host_of(config.public_url)};
+    // A certificate that is still valid is used at once, and renewed later.
+    if (auto there = net::Tls::open(files)) return there;
+    telemetry::log(telemetry::LogLevel::info, "acme_asked",
+                   {{"domain", config.domain}, {"directory", config.acme_directory}});
+    TRY(lego->obtain());
+    return net::Tls::open(files);
+  }
   const bool is_named = !config.public_url.empty() && !config.insecure;
   return net::Tls::open({.chain = config.tls_cert,
                          .key = config.tls_key,
                          .host = is_named ? net::host_of(config.public_url) : std::string()});
+}
+
+// Returns what gets the domain's certificate; nullptr without --domain.
+std::unique_ptr<acme::Lego> make_lego(const ServeConfig& config) {
+  if (config.domain.empty()) return nullptr;
+  const std::string port = ":" + std::to_string(config.acme_listen.port);
+  const bool everywhere = config.acme_listen.host == "0.0.0.0";
+  return std::make_unique<acme::Lego>(
+      acme::LegoSettings{.program = config.acme_client,
+                         .domain = config.domain,
+                         .email = config.acme_email,
+                         .directory = config.acme_directory,
+                         .ca_file = config.acme_ca,
+                         .listen = everywhere ? port : to_text(config.acme_listen),
+                         .folder = (fs::path(config.state_dir) / "acme").string()},
+      [] { return wall_clock_ms() / 1'000; });
 }
 
 // Returns the configuration with as many connections as the system's limit of open files allows.
@@ -122,9 +151,10 @@ class RunningServer final : public Server {
                 std::unique_ptr<blobs::CollectedBlobs> blobs,
                 std::unique_ptr<blobs::CollectedBlobs> collected,
                 std::unique_ptr<blobs::DiskRoom> room, bool starts_full,
-                std::unique_ptr<http::DeviceReports> reports, std::unique_ptr<net::Tls> tls,
-                std::vector<KeptRuntime> runtimes, webhook::AddressRules webhook_rules,
-                std::shared_ptr<auth::TrustedClock> clock, net::TrustedProxies proxies)
+                std::unique_ptr<http::DeviceReports> reports, std::unique_ptr<acme::Lego> lego,
+                std::unique_ptr<net::Tls> tls, std::vector<KeptRuntime> runtimes,
+                webhook::AddressRules webhook_rules, std::shared_ptr<auth::TrustedClock> clock,
+                net::TrustedProxies proxies)
       : config_(config),
         runtimes_(std::move(runtimes)),
         webhook_rules_(std::move(webhook_rules)),
@@ -138,6 +168,7 @@ class RunningServer final : public Server {
         identities_([time = clock_] { return time->now(); }),
         admission_({config.joins_burst, config.joins_per_s}),
         messages_({.kib_burst = config.message_kib_burst, .kib_per_s = config.message_kib_per_s}),
+        lego_(std::move(lego)),
         tls_(std::move(tls)),
         proxies_(std::move(proxies)),
         compute_connections_(config.max_connections_per_address, config.max_connections, metrics_),
@@ -169,6 +200,7 @@ class RunningServer final : public Server {
     console_listener_->start();
     sweep();
     if (config_.webhooks) deliverer_.start();
+    if (lego_ != nullptr) start_renewal();
     threads_.reserve(config_.io_threads);
     for (std::size_t i = 0; i < config_.io_threads; ++i) {
       threads_.emplace_back([this, i] {
@@ -196,8 +228,9 @@ class RunningServer final : public Server {
                                       : config_.public_url;
   }
   std::string console_origin() const override {
-    return config_.console_url.empty() ? origin_of(config_.console, console_port(), config_.tls())
-                                       : config_.console_url;
+    return config_.console_url.empty()
+               ? origin_of(config_.console, console_port(), config_.console_tls())
+               : config_.console_url;
   }
   const std::optional<FirstStart>& first_start() const override { return first_start_; }
 
@@ -230,6 +263,7 @@ class RunningServer final : public Server {
 
   void stop() override {
     if (stopped_.exchange(true)) return;
+    renewal_.reset();
     if (!threads_.empty()) {
       telemetry::log(telemetry::LogLevel::info, "draining", {{"connections", connections()}});
       const auto quiet = std::make_shared<std::promise<void>>();
@@ -276,6 +310,35 @@ class RunningServer final : public Server {
     const std::int64_t days = (facts.not_after_s - wall_clock_ms() / 1'000) / 86'400;
     telemetry::log(days < kRenewDays ? telemetry::LogLevel::warning : telemetry::LogLevel::info,
                    "certificate", {{"names", names}, {"valid_days", days}});
+    if (facts.key_is_open) {
+      telemetry::log(telemetry::LogLevel::warning, "tls_key_open",
+                     {{"reason",
+                       "Every user of this machine can read the key of the certificate: change the "
+                       "mode of its file to 600."}});
+    }
+  }
+
+  void start_renewal() {
+    renewal_.emplace(acme::RenewalSettings{
+        .every_ms = config_.acme_every_ms,
+        .days = config_.acme_renew_days,
+        .wall_s = [] { return wall_clock_ms() / 1'000; },
+        .validity =
+            [this] {
+              const net::CertificateFacts facts = tls_->facts();
+              return acme::Validity{.from_s = facts.not_before_s, .until_s = facts.not_after_s};
+            },
+        .renew = [this] { return lego_->renew(); },
+        .cancel = [this] { lego_->cancel(); },
+        .renewed =
+            [this](const Status& done) {
+              if (done) {
+                (void)reload();  // reload() logs any error
+                return;
+              }
+              telemetry::log(telemetry::LogLevel::error, done.error().code,
+                             {{"reason", done.error().message}});
+            }});
   }
 
   hub::HubSettings hub_settings(const ServeConfig& config) {
@@ -363,10 +426,10 @@ class RunningServer final : public Server {
   }
 
   Status listen() {
-    const auto open = [this](const Address& address, net::Connections& connections,
+    const auto open = [this](const Address& address, bool tls, net::Connections& connections,
                              const net::HttpContext& context) {
-      return net::Listener::open(io_, {address.host, address.port}, tls_.get(), connections,
-                                 context);
+      return net::Listener::open(io_, {address.host, address.port}, tls ? tls_.get() : nullptr,
+                                 connections, context);
     };
     session_.emplace(net::SessionContext{.hub = *hub_,
                                          .storage = *storage_,
@@ -400,9 +463,10 @@ class RunningServer final : public Server {
                                            net::client_sessions(*session_),
                                            &proxies_,
                                            &forwarded_notice_});
-    TRY(auto compute, open(config_.compute, compute_connections_, *compute_http_));
+    TRY(auto compute, open(config_.compute, config_.tls(), compute_connections_, *compute_http_));
     compute_listener_ = std::move(compute);
-    TRY(auto console, open(config_.console, console_connections_, *console_http_));
+    TRY(auto console,
+        open(config_.console, config_.console_tls(), console_connections_, *console_http_));
     console_listener_ = std::move(console);
 
     const auto site = [this](const http::StaticFiles& files, const std::string& own_origin) {
@@ -575,6 +639,7 @@ class RunningServer final : public Server {
   http::Admission admission_;
   hub::MessageBudget messages_;
   http::Possession possession_;
+  std::unique_ptr<acme::Lego> lego_;  // without --domain nullptr
   std::unique_ptr<net::Tls> tls_;
   const net::TrustedProxies proxies_;
   net::ForwardedNotice forwarded_notice_;
@@ -602,6 +667,7 @@ class RunningServer final : public Server {
   std::int64_t trimmed_at_ = 0;
   std::int64_t aged_at_ = 0;
   std::vector<std::thread> threads_;
+  std::optional<acme::Renewal> renewal_;
   std::atomic<bool> stopped_{false};
 };
 
@@ -648,7 +714,8 @@ Result<std::unique_ptr<Server>> Server::start(const ServeConfig& config,
                           (state / "checkpoints").string(),
                           std::max(config.max_checkpoint_bytes, config.max_artifact_bytes), kept));
   TRY(auto reports, http::DeviceReports::open(state / "device-reports"));
-  TRY(auto tls, make_tls(config));
+  auto lego = make_lego(config);
+  TRY(auto tls, make_tls(config, lego.get()));
   TRY(const auto running, storage->running_runtimes());
   const std::set<std::string> wanted(running.begin(), running.end());
   TRY(auto runtimes, keep_runtimes(config.runtime_dir, (state / "runtimes").string(), wanted));
@@ -657,7 +724,7 @@ Result<std::unique_ptr<Server>> Server::start(const ServeConfig& config,
   TRY(const auto fitted, with_fitting_budgets(config));
   auto server = std::make_unique<RunningServer>(
       fitted, std::move(storage), std::move(blobs), std::move(collected), std::move(room),
-      starts_full, std::move(reports), std::move(tls), std::move(runtimes),
+      starts_full, std::move(reports), std::move(lego), std::move(tls), std::move(runtimes),
       std::move(webhook_rules), clock, std::move(proxies));
   TRY(server->start());
   return std::unique_ptr<Server>(std::move(server));

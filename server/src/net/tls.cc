@@ -7,6 +7,7 @@
 #include <boost/asio/ip/address.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <ctime>
+#include <filesystem>
 #include <utility>
 
 namespace hyperflock::net {
@@ -80,8 +81,18 @@ std::string joined(const std::vector<std::string>& names) {
   return text.empty() ? "no host" : text;
 }
 
+bool is_open(const std::string& file) {
+  std::error_code error;
+  const auto permissions = std::filesystem::status(file, error).permissions();
+  return !error &&
+         (permissions & std::filesystem::perms::others_read) != std::filesystem::perms::none;
+}
+
 Result<CertificateFacts> checked(X509* certificate, const CertificateFiles& files) {
-  CertificateFacts facts{names_of(certificate), seconds_of(X509_get0_notAfter(certificate))};
+  CertificateFacts facts{.names = names_of(certificate),
+                         .not_before_s = seconds_of(X509_get0_notBefore(certificate)),
+                         .not_after_s = seconds_of(X509_get0_notAfter(certificate)),
+                         .key_is_open = is_open(files.key)};
   const std::string begin = "The certificate in " + files.chain;
   if (X509_cmp_current_time(X509_get0_notAfter(certificate)) < 0)
     return bad(begin + " was valid until " + date_of(facts.not_after_s) + ": renew it.");

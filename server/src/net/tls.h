@@ -27,7 +27,9 @@ struct CertificateFiles {
 // The facts that are read from a certificate.
 struct CertificateFacts {
   std::vector<std::string> names;  // DNS names and addresses of the subject
-  std::int64_t not_after_s = 0;    // seconds since 1970
+  std::int64_t not_before_s = 0;   // seconds since 1970
+  std::int64_t not_after_s = 0;
+  bool key_is_open = false;  // every user of the machine can read the key's file
 };
 
 // Returns the host of an origin without the scheme, the port and the brackets of an IPv6 address.

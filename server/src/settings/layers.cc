@@ -36,6 +36,7 @@ class Layers {
     for (std::string* name : {&config.project, &config.researcher}) *name = names::nfc(*name);
     for (std::string* url : {&config.public_url, &config.console_url})
       while (url->ends_with('/')) url->pop_back();
+    if (!config.domain.empty()) complete_domain();
     if (made_.faults.empty()) check_together();
     return std::move(made_);
   }
@@ -69,6 +70,15 @@ class Layers {
   void put(const Setting& setting, Value value, const std::string& where) {
     setting.form.put(made_.config, std::move(value));
     made_.sources[setting.name] = where;
+  }
+
+  void complete_domain() {
+    const auto given = [this](const char* name) { return made_.sources.contains(name); };
+    const OfDomain known{.compute = given("compute"),
+                         .public_url = given("public-url"),
+                         .console_url = given("console-url"),
+                         .acme_email = given("acme-email")};
+    apply_domain(made_.config, known);
   }
 
   void check_together() {

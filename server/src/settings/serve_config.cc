@@ -38,7 +38,22 @@ std::string to_text(const Address& address) {
   return (v6 ? "[" + address.host + "]" : address.host) + ":" + std::to_string(address.port);
 }
 
+void apply_domain(ServeConfig& config, const OfDomain& given) {
+  constexpr std::uint16_t kHttps = 443;
+  const auto url = [&config](const Address& address) {
+    const bool usual = address.port == kHttps || address.port == 0;
+    return "https://" + config.domain + (usual ? "" : ":" + std::to_string(address.port));
+  };
+  if (!given.compute) config.compute = {.host = "0.0.0.0", .port = kHttps};
+  if (!given.public_url) config.public_url = url(config.compute);
+  if (!given.console_url && config.console_tls()) config.console_url = url(config.console);
+  if (!given.acme_email) config.acme_email = "hostmaster@" + config.domain;
+}
+
 Status check(const ServeConfig& config) {
+  if (!config.domain.empty() && !config.tls_cert.empty()) {
+    return Error{"bad_flag", "Give --domain, or --tls-cert and --tls-key, and not both."};
+  }
   if (config.tls_cert.empty() != config.tls_key.empty()) {
     return Error{"bad_flag", "Give --tls-cert and --tls-key together."};
   }

@@ -35,6 +35,14 @@ struct ServeConfig {
   std::string console_url;  // the console's origin for researchers; empty: unknown
   std::string tls_cert;
   std::string tls_key;
+  std::string domain;  // whose certificate the server gets by ACME; empty: by files or none
+  std::string acme_email;
+  std::string acme_directory = "https://acme-v02.api.letsencrypt.org/directory";
+  std::string acme_ca;                 // authorities of the directory's own address
+  std::string acme_client = "lego";    // the program that speaks ACME
+  Address acme_listen{"0.0.0.0", 80};  // where it answers the authority
+  std::int64_t acme_renew_days = 0;    // see acme::is_due()
+  Millis acme_every_ms = 12 * 3'600'000;
   bool insecure = false;
   std::string credentials_file;
   std::string ready_file;
@@ -81,9 +89,21 @@ struct ServeConfig {
   std::int64_t audit_mib = 256;            // the most MiB that they may have; 0: any number
   bool trust_clock = false;  // believe the machine's clock at the start; see auth::TrustedTime
 
-  bool tls() const { return !tls_cert.empty(); }
+  bool tls() const { return !tls_cert.empty() || !domain.empty(); }
+  // A certificate by ACME is for the domain only, so a console on loopback does without TLS.
+  bool console_tls() const { return domain.empty() ? tls() : !is_loopback(console); }
   bool operator==(const ServeConfig&) const = default;
 };
+
+// The settings that --domain gives, if they are not given themselves.
+struct OfDomain {
+  bool compute = false;  // whether they are given
+  bool public_url = false;
+  bool console_url = false;
+  bool acme_email = false;
+};
+// Sets them from config.domain.
+void apply_domain(ServeConfig& config, const OfDomain& given);
 
 // Checks settings that depend on each other. Each single setting is checked when it is read
 // (settings/form.h). Error: `bad_flag`.

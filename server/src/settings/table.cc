@@ -37,6 +37,49 @@ std::string name_fault(const std::string& text) {
   return name ? std::string() : name.error().message;
 }
 
+// A certificate can be had by ACME for a name only, and not for an address.
+std::string domain_fault(const std::string& text) {
+  constexpr std::size_t kLongest = 253;
+  constexpr std::size_t kLongestLabel = 63;
+  const std::string fault = "Give the host name that phones open, such as flock.example.org.";
+  const auto is_of_label = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
+  };
+  if (text.size() > kLongest || text.find('.') == std::string::npos) return fault;
+  std::size_t begin = 0;
+  std::string label;
+  while (begin <= text.size()) {
+    const std::size_t end = std::min(text.find('.', begin), text.size());
+    label = text.substr(begin, end - begin);
+    if (label.empty() || label.size() > kLongestLabel || label.starts_with('-') ||
+        label.ends_with('-') || !std::ranges::all_of(label, is_of_label))
+      return fault;
+    begin = end + 1;
+  }
+  // The last label of a name has a letter; that of an address has none.
+  const bool has_letter = std::ranges::any_of(label, [](char c) { return c >= 'a' && c <= 'z'; });
+  return has_letter ? std::string() : fault;
+}
+
+std::string directory_fault(const std::string& text) {
+  return text.starts_with("https://") && text.size() > std::string_view("https://").size()
+             ? std::string()
+             : "Give the https URL of an authority's directory.";
+}
+
+std::string email_fault(const std::string& text) {
+  const std::size_t at = text.find('@');
+  const bool plain =
+      std::ranges::all_of(text, [](char c) { return c > ' ' && c <= '~' && c != ','; });
+  return plain && at != std::string::npos && at != 0 && at + 1 != text.size() && text[0] != '-'
+             ? std::string()
+             : "Give one address of e-mail.";
+}
+
+std::string client_fault(const std::string& text) {
+  return text.starts_with('-') ? "Name a program." : std::string();
+}
+
 std::string proxy_fault(const std::string& text) {
   const auto proxies = net::TrustedProxies::make({text});
   return proxies ? std::string() : proxies.error().message;
@@ -95,6 +138,24 @@ std::vector<Setting> make_table() {
        "the console origin as researchers see it; webhooks and the credentials file name it"},
       {kAddresses, "tls-cert", text(&C::tls_cert, "FILE", file_fault), "certificate chain, PEM"},
       {kAddresses, "tls-key", text(&C::tls_key, "FILE", file_fault), "its private key, PEM"},
+      {kAddresses, "domain", text(&C::domain, "NAME", domain_fault),
+       "host name that phones open; its certificate comes by ACME and is renewed; --compute is "
+       "then "
+       "0.0.0.0:443"},
+      {kAddresses, "acme-email", text(&C::acme_email, "ADDRESS", email_fault),
+       "whom the authority may write to; default: hostmaster at the domain"},
+      {kAddresses, "acme-directory", text(&C::acme_directory, "URL", directory_fault),
+       "the authority that gives the certificate"},
+      {kAddresses, "acme-ca", text(&C::acme_ca, "FILE", file_fault),
+       "certificates of further authorities that --acme-directory itself may have, PEM"},
+      {kAddresses, "acme-client", text(&C::acme_client, "PROGRAM", client_fault),
+       "the program lego, which speaks ACME"},
+      {kAddresses, "acme-listen", address(&C::acme_listen),
+       "where lego answers the authority, which asks port 80 of the domain"},
+      {kAddresses, "acme-renew-days", integer(&C::acme_renew_days, 0, 3'650),
+       "renew when fewer days are left; 0 is when a third of the certificate's time is left"},
+      {kAddresses, "acme-every-ms", time(&C::acme_every_ms, 100, 24 * kHourMs),
+       "how often the server looks whether the certificate is to be renewed"},
       {kAddresses, "insecure", flag(&C::insecure),
        "listen without TLS on an address that is not loopback"},
       {kAddresses, "trusted-proxy", list(&C::trusted_proxies, "CIDR|ADDR", proxy_fault),
