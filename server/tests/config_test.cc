@@ -77,6 +77,39 @@ TEST(CommandLine, TakesTheFlagsOfWebhooks) {
   EXPECT_EQ(config.console_url, "https://flock.example");
 }
 
+TEST(CommandLine, ADomainGivesWhatFollowsFromIt) {
+  const ServeConfig plain = serve({"--domain", "flock.example.org"});
+  EXPECT_EQ(plain.compute, (Address{"0.0.0.0", 443}));
+  EXPECT_EQ(plain.public_url, "https://flock.example.org");
+  EXPECT_EQ(plain.acme_email, "hostmaster@flock.example.org");
+  EXPECT_TRUE(plain.tls());
+  EXPECT_FALSE(plain.console_tls());  // on loopback
+  EXPECT_EQ(plain.console_url, "");
+  const ServeConfig more = serve({"--domain", "flock.example.org", "--compute", "127.0.0.1:8443",
+                                  "--console", "0.0.0.0:8444", "--acme-email", "me@example.org"});
+  EXPECT_EQ(more.compute, (Address{"127.0.0.1", 8443}));
+  EXPECT_EQ(more.public_url, "https://flock.example.org:8443");
+  EXPECT_TRUE(more.console_tls());
+  EXPECT_EQ(more.console_url, "https://flock.example.org:8444");
+  EXPECT_EQ(more.acme_email, "me@example.org");
+  EXPECT_EQ(serve({"--domain", "a.example", "--public-url", "https://b.example"}).public_url,
+            "https://b.example");
+  for (const char* bad : {"flock", "192.0.2.7", "-a.example", "a..example", "a.example.", "../x.y",
+                          "A.example", "a_b.example", "[::1]", "a.example:443"})
+    EXPECT_NE(flag_refusal({"serve", "--state", "/tmp", "--domain", bad}), "") << bad;
+  EXPECT_NE(flag_refusal({"serve", "--state", "/tmp", "--domain", "a.example", "--tls-cert",
+                          "/dev/null", "--tls-key", "/dev/null"})
+                .find("--domain, or --tls-cert"),
+            std::string::npos);
+  for (const auto& [flag, value] :
+       std::vector<std::pair<std::string, std::string>>{{"--acme-email", "-x@y"},
+                                                        {"--acme-email", "nobody"},
+                                                        {"--acme-directory", "http://x"},
+                                                        {"--acme-client", "--help"},
+                                                        {"--acme-ca", "/nowhere"}})
+    EXPECT_NE(flag_refusal({"serve", "--state", "/tmp", flag, value}), "") << flag;
+}
+
 TEST(CommandLine, TakesAFileTheEnvironmentAndUnits) {
   const ScratchFolder folder;
   const std::string file = folder.file("server.toml");
