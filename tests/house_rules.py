@@ -140,11 +140,11 @@ def waits(names: list[str]) -> list[str]:
 
 def versions() -> list[str]:
     """Return each copy of the version that differs from the version in CMakeLists.txt."""
-    wanted = VERSION.findall((ROOT / "CMakeLists.txt").read_text())
+    wanted = set(VERSION.findall((ROOT / "CMakeLists.txt").read_text()))
     return [
         f"{name}: the version is {found}, in CMakeLists.txt {wanted}"
         for name, pattern in VERSION_COPIES.items()
-        if (found := re.findall(pattern, (ROOT / name).read_text(), re.MULTILINE)) != wanted
+        if (found := set(re.findall(pattern, (ROOT / name).read_text(), re.MULTILINE))) != wanted
     ]
 
 

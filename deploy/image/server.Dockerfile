@@ -18,8 +18,9 @@ RUN /rootfs.sh /rootfs && mkdir /state
 
 FROM scratch
 COPY --from=system /rootfs /
-# A named volume takes the owner of the folder that it covers.
+# Named volumes take the owner of the folders that they cover.
 COPY --from=system --chown=10001:10001 /state /var/lib/hyperflock
+COPY --from=system --chown=10001:10001 /state /backups
 COPY --from=build /src/build/release/bin/hyperflock-server /usr/bin/hyperflock-server
 COPY --from=build /src/build/web /usr/share/hyperflock/web
 COPY --from=build /src/build/runtime /usr/share/hyperflock/runtime

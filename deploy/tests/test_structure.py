@@ -24,7 +24,7 @@ FILE: dict[str, Any] = yaml.safe_load(COMPOSE)
 SERVICES: dict[str, dict[str, Any]] = FILE["services"]
 BINARY = ROOT / "build/release/bin/hyperflock-server"
 #: Services of the project that run only while a command does.
-ONCE: set[str] = set()
+ONCE = {"backup"}
 
 
 def test_the_compose_file_is_valid() -> None:
@@ -37,7 +37,9 @@ def test_the_compose_file_is_valid() -> None:
 
 def test_only_caddy_is_reachable_from_outside() -> None:
     assert {name for name, one in SERVICES.items() if "ports" in one} == {"caddy"}
-    assert {name for name, one in SERVICES.items() if "outside" in one["networks"]} == {"caddy"}
+    assert {name for name, one in SERVICES.items() if "outside" in one.get("networks", [])} == {
+        "caddy"
+    }
     assert FILE["networks"]["inside"]["internal"] is True
 
 
@@ -101,15 +103,29 @@ def test_a_service_starts_after_those_that_it_needs_are_healthy(name: str) -> No
     assert (name == "server") != ("server" in SERVICES[name].get("depends_on", {}))
 
 
+def test_a_backup_is_made_once_and_without_a_network() -> None:
+    backup = SERVICES["backup"]
+    assert backup["profiles"] == ["backup"]
+    assert backup["network_mode"] == "none"
+    assert backup["restart"] == "no"
+    # The server writes it, so both have the folder at the same place.
+    for service in ("server", "backup"):
+        assert "${HYPERFLOCK_BACKUPS:-backups}:/backups" in SERVICES[service]["volumes"]
+    assert "COPY --from=system --chown=10001:10001 /state /backups" in DOCKERFILE
+    assert backup["image"] == SERVICES["server"]["image"]
+
+
 def test_every_image_of_others_is_named_by_its_digest() -> None:
     for service in SERVICES.values():
-        if "build" not in service:
+        if not service["image"].startswith("hyperflock-"):
             assert re.search(r"@sha256:[0-9a-f]{64}$", service["image"])
     assert re.search(r"^ARG BASE=\S+@sha256:[0-9a-f]{64}$", DOCKERFILE, re.MULTILINE)
 
 
 def test_every_volume_is_declared_and_every_mounted_file_is_there() -> None:
-    used = {volume.split(":")[0] for one in SERVICES.values() for volume in one.get("volumes", [])}
+    volumes = [volume for one in SERVICES.values() for volume in one.get("volumes", [])]
+    # A name that the operator may replace by a folder counts as the default.
+    used = {re.sub(r"\$\{\w+:-(.*?)\}", r"\1", volume).split(":")[0] for volume in volumes}
     assert {name for name in used if not name.startswith(".")} == set(FILE["volumes"])
     for path in used - set(FILE["volumes"]):
         assert (ROOT / path).is_file(), path

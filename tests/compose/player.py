@@ -93,6 +93,10 @@ class Player:
             )
         self.events.append(f"{name} started")
 
+    def ended(self, name: str) -> int:
+        """Wait for the end of a service that runs once, and return its exit status."""
+        return self._running[name].wait(PATIENCE_S)
+
     def exec(self, name: str, words: list[str]) -> subprocess.CompletedProcess[str]:
         """Run a command in a service's container."""
         command = self._command(name, words)
@@ -180,6 +184,8 @@ class Player:
                 network.publish(self._host, port, outside[0])
 
     def _networks_of(self, service: dict[str, Any]) -> dict[str, dict[str, Any]]:
+        if service.get("network_mode") == "none":
+            return {}
         nets = service["networks"]
         if isinstance(nets, list):
             return {net: {} for net in nets}

@@ -68,11 +68,11 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     """Return the services of the compose file, all of them healthy."""
     folder = tmp_path_factory.mktemp("compose")
     buildah = make_image.Buildah(folder / "buildah")
-    file = read(ROOT / "docker-compose.yml", ENVIRONMENT)
+    file = read(ROOT / "docker-compose.yml", ENVIRONMENT, {"backup"})
     server = images.of(buildah, make_image.build(ROOT, buildah))
     proxy = images.of(buildah, images.caddy(buildah, folder))
     made = {
-        service["image"]: server if "build" in service else proxy
+        service["image"]: server if service["image"].startswith("hyperflock-") else proxy
         for service in file.services.values()
     }
     with network.Machines() as machines:
@@ -244,6 +244,15 @@ def test_a_container_may_nothing_else(stack: Stack) -> None:
             assert fields["Uid"].split()[0] == uid
             assert int(fields["CapBnd"], 16) == capabilities
             assert fields["NoNewPrivs"].strip() == "1"
+
+
+def test_the_server_makes_the_backup_that_is_asked_for(stack: Stack) -> None:
+    assert stack.player.ended("backup") == 0, stack.player.log("backup").read_text()
+    verified = stack.player.exec("server", ["hyperflock-server", "verify", "/backups"])
+    assert verified.returncode == 0, verified.stdout + verified.stderr
+    (name,) = [path.name for path in stack.player.volume("backups").iterdir() if "T" in path.name]
+    assert name.endswith("Z")
+    assert not list(stack.player.volume("backups").rglob(CREDENTIALS))
 
 
 def test_a_restart_of_the_server_is_waited_for(stack: Stack) -> None:
