@@ -98,12 +98,14 @@ debian_file() {
   rm -r "$work"
 }
 
+step_caddy() { debian_file caddy usr/bin/caddy build/cache/debian/caddy; }
+
 # Tests the structure of the compose file and of the Dockerfile, the unit of systemd, the packages, and the content of a
 # release.
 step_deploy_test() {
   apt_install minisign systemd lintian libseccomp2 iproute2 util-linux
   debian_file docker-compose usr/lib/python3/dist-packages/compose/config/compose_spec.json build/cache/compose_spec.json
-  debian_file caddy usr/bin/caddy build/cache/debian/caddy
+  step_caddy
   debian_file lego usr/bin/lego build/cache/debian/lego
   debian_file pebble usr/bin/pebble build/cache/debian/pebble
   debian_file pebble usr/bin/pebble-challtestsrv build/cache/debian/pebble-challtestsrv

@@ -16,7 +16,7 @@ bench_server() { build/release/bin/cycle_bench --server build/release/bin/hyperf
 bench flood "server benches tools"
 bench_flood() { build/release/bin/flood_bench --server build/release/bin/hyperflock-server --state build/bench-state --out build/reports/flood.json "$@"; }
 
-bench idle "server python_package"
+bench idle "server python_package caddy"
 bench_idle() { PYTHONPATH=python/tests/support python3 python/bench/idle_phones.py "$@"; }
 
 bench asked "server benches tools"
