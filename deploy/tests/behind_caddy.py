@@ -8,6 +8,7 @@ JSON. The ports are those of the Caddyfile.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import signal
@@ -99,7 +100,7 @@ def main() -> None:
     """Start both programs, join, and print what came."""
     caddy, server, folder = sys.argv[1], sys.argv[2], Path(sys.argv[3])
     hosts = folder / "hosts"
-    hosts.write_text(f"127.0.0.1 localhost server {HOST}\n")
+    hosts.write_text(f"127.0.0.1 localhost server caddy trust {HOST}\n")
     subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
     subprocess.run(["mount", "--bind", hosts, "/etc/hosts"], check=True)
     state, data = folder / "state", folder / "data"
@@ -129,8 +130,26 @@ def main() -> None:
         wait("the authority", lambda: root.exists() or None)
         tls = wait("its certificate", lambda: _context(root))
         wait("Caddy", lambda: ask(f"https://{HOST}/healthz", tls))
+        page, file = f"http://{HOST}/trust", f"http://{HOST}/hyperflock-ca.crt"
+        seen: dict[str, Any] = {"no trust page": wait("Caddy", lambda: ask(page, None))[0]}
+        started(
+            stack,
+            [
+                *[sys.executable, "-m", "hyperflock._local.trust_service", "--url", page],
+                *["--certificate", "http://caddy:8082/root.crt", "--listen", "127.0.0.1:8781"],
+            ],
+            folder,
+            PYTHONPATH=str(ROOT / "python/src"),
+        )
+        wait("the trust page", lambda: ask("http://trust:8781/", None))
+        seen["trust page"] = wait("it", lambda: ask(page, None))[2].decode()
+        der = wait("the certificate", lambda: ask(file, None))[2]
+        seen["same certificate"] = der == ssl.PEM_cert_to_DER_cert(root.read_text())
+        seen["fingerprint"] = hashlib.sha256(der).hexdigest().upper()
+        seen["key"] = wait("no key", lambda: ask("http://caddy:8082/root.key", None))[0]
+        seen["to TLS"] = wait("a page", lambda: ask(f"http://{HOST}/join", tls))[0]
         credentials = json.loads((state / "credentials.json").read_text())
-        seen: dict[str, Any] = {"credentials": credentials}
+        seen["credentials"] = credentials
         seen["welcome"] = device(tls, credentials["enrolment_code"])
         token = {"Authorization": f"Bearer {credentials['researcher_token']}"}
         pyodide = json.loads(wait("i", lambda: ask(f"https://{HOST}/runtime/index.json", tls))[2])

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -78,6 +79,22 @@ def test_the_console_has_an_origin_of_its_own(seen: dict[str, Any]) -> None:
 def test_metrics_need_a_token_although_caddy_is_on_this_machine(seen: dict[str, Any]) -> None:
     assert seen["metrics"][0] == 401
     assert seen["health"][0] == 200
+
+
+def test_a_phone_finds_how_to_trust_the_own_authority(seen: dict[str, Any]) -> None:
+    """Over plain HTTP, because it trusts nothing yet. The page has its own QR code."""
+    assert seen["no trust page"] == 404
+    shown = seen["trust page"]
+    assert '<svg role="img"' in shown
+    assert "could pretend to be any site" in shown
+    assert "どのサイトにもなりすませます" in shown
+    assert "{" not in re.sub(r"<style>.*?</style>", "", shown, flags=re.DOTALL)
+    digits = re.sub(r"[^0-9A-F]", "", "".join(re.findall(r"<span>(.*?)</span>", shown)))
+    assert seen["fingerprint"] * 2 == digits
+    assert seen["same certificate"]
+    # Nothing else is in the folder for it, and all other addresses lead to TLS.
+    assert seen["key"] == 404
+    assert seen["to TLS"] == 200
 
 
 def test_no_token_is_in_a_log(seen: dict[str, Any]) -> None:

@@ -1,5 +1,5 @@
-// Tests the page of `hyperflock up --share` that explains how a phone trusts this machine's certificate, as the package
-// serves it. It fits a narrow phone and a desktop, has no accessibility violation in light and dark mode, and speaks
+// Tests the page of `hyperflock up --share` and of the compose file's profile `lan`, which explains how a phone trusts a
+// machine's certificate, as the package serves it. It fits a narrow phone and a desktop, has no accessibility violation in light and dark mode, and speaks
 // English and Japanese. python/tests/local/test_authority.py tests what else is served.
 
 import { type ChildProcess, spawn } from "node:child_process";
@@ -20,18 +20,23 @@ const SERVE = `
 import sys, tempfile
 from pathlib import Path
 from hyperflock._local.authority import Authority
-from hyperflock._local.trust_page import TrustPage
+from hyperflock._local.trust_page import TrustPage, page_html
+from hyperflock._local.trust_service import qr_svg
 with tempfile.TemporaryDirectory() as folder:
     authority = Authority(Path(folder))
     authority.certificate(["192.168.1.20", "127.0.0.1"], ["laptop.local", "localhost"])
-    with TrustPage("127.0.0.1", 0, authority.root, authority.fingerprint()) as page:
-        print(page.url, authority.fingerprint(), flush=True)
-        sys.stdin.read()
+    root, fingerprint = authority.root, authority.fingerprint()
+    wide = page_html(fingerprint, is_narrow=False, qr=qr_svg("http://flock.example.org/trust"))
+    with TrustPage("127.0.0.1", 0, root, fingerprint) as page:
+        with TrustPage("127.0.0.1", 0, root, fingerprint, wide) as lan:
+            print(page.url, lan.url, fingerprint, flush=True)
+            sys.stdin.read()
 `;
 
 let serving: ChildProcess;
 let browser: Browser;
 let url: string;
+let lan: string;
 let fingerprint: string;
 
 beforeAll(async () => {
@@ -39,7 +44,7 @@ beforeAll(async () => {
   const child = spawn("python3", ["-c", SERVE], { env, stdio: ["pipe", "pipe", "inherit"] });
   serving = child;
   const [line] = (await once(createInterface(child.stdout), "line")) as [string];
-  [url = "", fingerprint = ""] = line.split(" ");
+  [url = "", lan = "", fingerprint = ""] = line.split(" ");
   browser = await launch();
 });
 
@@ -49,11 +54,17 @@ afterAll(async () => {
 });
 
 describe.each([320, 1280])("at %i px", (width) => {
-  it.each(["light", "dark"] as const)("fits and is accessible in %s mode", async (colorScheme) => {
+  it.each([
+    ["own", "light"],
+    ["own", "dark"],
+    ["lan", "light"],
+    ["lan", "dark"],
+  ] as const)("the page of %s fits and is accessible in %s mode", async (which, colorScheme) => {
     const viewport = { width, height: 640 };
     const context = await browser.newContext({ viewport, colorScheme });
     const { page, errors } = await open(context);
-    await page.goto(url);
+    await page.goto(which === "own" ? url : lan);
+    expect(await page.locator(".qr svg").count()).toBe(which === "own" ? 0 : 2);
     // axe runs through the browser's debugger, because the page's policy allows no script from a server.
     await page.evaluate(axe.source);
     expect(await violations(page)).toEqual([]);

@@ -25,6 +25,23 @@ from hyperflock._base.errors import HyperflockError
 CERTIFICATE = "/hyperflock-ca.crt"
 _PAGE = Path(__file__).with_name("trust_page.html")
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+# What the authority can vouch for, if it is narrow and if it is not; and what the QR code is for.
+_WORDS = {
+    "en": (
+        "For a year at most, the certificate can vouch for this computer and for the addresses next"
+        " to it in its network, and for no other site.",
+        "Whoever has the key of this certificate could pretend to be any site to your phone. Remove"
+        " the certificate when you no longer take part.",
+        "Scan this code with the phone to open this page there.",
+    ),
+    "ja": (
+        "この証明書が保証できるのは、このコンピュータと、同じネットワークの近くのアドレスだけです。"
+        "ほかのサイトは保証できません。有効期間は最長1年です。",
+        "この証明書の鍵を持つ人は、あなたのスマートフォンに対してどのサイトにもなりすませます。"
+        "参加をやめるときは証明書を削除してください。",
+        "このコードをスマートフォンで読み取ると、このページが開きます。",
+    ),
+}
 # A connection that sends nothing is closed after this many seconds.
 _TIMEOUT_S = 10.0
 
@@ -42,11 +59,20 @@ class TrustPage:
         The authority's certificate, a PEM file.
     fingerprint
         Its SHA-256.
+    page
+        The page, if it is not the one of `page_html` for a narrow authority.
     """
 
-    def __init__(self, host: str, port: int, certificate: Path, fingerprint: str) -> None:
+    def __init__(
+        self,
+        host: str,
+        port: int,
+        certificate: Path,
+        fingerprint: str,
+        page: bytes | None = None,
+    ) -> None:
         contents = {
-            "/": ("text/html; charset=utf-8", page_html(fingerprint)),
+            "/": ("text/html; charset=utf-8", page or page_html(fingerprint)),
             # Android and iOS offer to install a certificate of this type.
             CERTIFICATE: ("application/x-x509-ca-cert", _der(certificate)),
         }
@@ -86,8 +112,19 @@ class TrustPage:
         self.close()
 
 
-def page_html(fingerprint: str) -> bytes:
-    """Return the page with the fingerprint of a certificate."""
+def page_html(fingerprint: str, *, is_narrow: bool = True, qr: str = "") -> bytes:
+    """Return the page with the fingerprint of a certificate.
+
+    Parameters
+    ----------
+    fingerprint
+        The certificate's SHA-256.
+    is_narrow
+        Whether its authority may vouch for this machine only (authority.py), and not for every
+        site.
+    qr
+        An SVG of the page's own address, for phones that shall open it; empty for none.
+    """
     # A person compares short groups of digits more easily, and a narrow phone breaks the line
     # between groups.
     groups = " ".join(
@@ -95,6 +132,10 @@ def page_html(fingerprint: str) -> bytes:
         for i in range(0, len(fingerprint), 12)
     )
     text = _PAGE.read_text("utf-8").replace("{fingerprint}", groups)
+    for language, (narrow, wide, scan) in _WORDS.items():
+        figure = f'<figure class="qr"><figcaption>{scan}</figcaption>{qr}</figure>\n' if qr else ""
+        text = text.replace(f"{{scope-{language}}}", narrow if is_narrow else wide)
+        text = text.replace(f"{{qr-{language}}}", figure)
     return text.replace("{certificate}", CERTIFICATE).encode()
 
 
