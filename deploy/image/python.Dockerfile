@@ -3,7 +3,7 @@ ARG BASE=debian:bookworm-slim@sha256:96e378d7e6531ac9a15ad505478fcc2e69f371b10f5
 FROM ${BASE} AS build
 RUN apt-get update && apt-get install -y --no-install-recommends python3 python3-venv
 COPY python /src/python
-RUN python3 -m venv /opt/hyperflock && /opt/hyperflock/bin/pip install --no-cache-dir /src/python
+RUN python3 -m venv /opt/hyperflock && /opt/hyperflock/bin/pip install --no-cache-dir '/src/python[optuna]'
 
 FROM ${BASE}
 RUN apt-get update && apt-get install -y --no-install-recommends python3 && rm -rf /var/lib/apt/lists/*

@@ -24,7 +24,7 @@ FILE: dict[str, Any] = yaml.safe_load(COMPOSE)
 SERVICES: dict[str, dict[str, Any]] = FILE["services"]
 BINARY = ROOT / "build/release/bin/hyperflock-server"
 #: Services of the project that run only while a command does.
-ONCE = {"backup"}
+ONCE = {"backup", "sampler"}
 
 
 def test_the_compose_file_is_valid() -> None:
@@ -117,6 +117,21 @@ def test_a_backup_is_made_once_and_without_a_network() -> None:
     assert backup["image"] == SERVICES["server"]["image"]
 
 
+def test_secrets_are_files_and_no_variable_is_one() -> None:
+    assert all(set(secret) == {"file"} for secret in FILE["secrets"].values())
+    sampler = SERVICES["sampler"]
+    (secret,) = sampler["secrets"]
+    assert sampler["environment"]["HYPERFLOCK_TOKEN_FILE"] == f"/run/secrets/{secret}"
+    for service in SERVICES.values():
+        for name in service.get("environment", {}):
+            assert not re.search(r"TOKEN$|PASSWORD$|SECRET$|KEY$", name), name
+    # The files that operators make in the checkout are neither committed nor sent to the engine.
+    ignored = (ROOT / ".gitignore").read_text().splitlines()
+    assert {"/.env", "/sampler-token", "/credentials.json"} <= set(ignored)
+    kept_out = (ROOT / ".dockerignore").read_text().splitlines()
+    assert {".env", "sampler-token", "credentials.json"} <= set(kept_out)
+
+
 def test_every_image_of_others_is_named_by_its_digest() -> None:
     for service in SERVICES.values():
         if not service["image"].startswith("hyperflock-"):
@@ -169,7 +184,7 @@ def test_every_variable_is_a_setting_that_the_server_knows() -> None:
 
 def test_the_example_names_every_variable_of_the_operator() -> None:
     example = (ROOT / ".env.example").read_text()
-    asked = set(re.findall(r"\$\{(\w+)", COMPOSE))
+    asked = set(re.findall(r"(?<!\$)\$\{(\w+)", COMPOSE))
     assert asked == set(re.findall(r"^#?(HYPERFLOCK_\w+)=", example, re.MULTILINE))
     # As the example is, only the name is set.
     assert re.findall(r"^(\w+)=", example, re.MULTILINE) == ["HYPERFLOCK_HOST"]

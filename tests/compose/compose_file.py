@@ -16,8 +16,8 @@ from typing import Any
 
 import yaml
 
-#: `${NAME}`, `${NAME:-default}` and `${NAME:?what to do}`.
-_VARIABLE = re.compile(r"\$\{(\w+)(?::([-?])([^}]*))?\}")
+#: `${NAME}`, `${NAME:-default}` and `${NAME:?what to do}`; `$$` is a dollar sign.
+_VARIABLE = re.compile(r"\$\$|\$\{(\w+)(?::([-?])([^}]*))?\}")
 
 
 class ComposeError(Exception):
@@ -60,6 +60,8 @@ def interpolated(text: str, variables: Mapping[str, str]) -> str:
 
     def value(found: re.Match[str]) -> str:
         name, kind, words = found.groups()
+        if name is None:
+            return "$"
         given = variables.get(name, "")
         if given or kind is None:
             return given

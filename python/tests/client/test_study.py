@@ -397,6 +397,25 @@ def test_settings_come_from_the_environment(
     assert Client().studies() == []
 
 
+def test_a_token_may_be_in_a_file(
+    server: FakeConsole, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv("HYPERFLOCK_TOKEN", raising=False)
+    file = tmp_path / "token"
+    file.write_text(f"{server.token}\n")
+    monkeypatch.setenv("HYPERFLOCK_TOKEN_FILE", str(file))
+    assert Client(server.url).studies() == []
+    # A token that is given counts before the one of the file.
+    monkeypatch.setenv("HYPERFLOCK_TOKEN", "wrong")
+    with pytest.raises(hyperflock.AuthError):
+        Client(server.url).studies()
+    monkeypatch.delenv("HYPERFLOCK_TOKEN")
+    file.unlink()
+    with pytest.raises(hyperflock.HyperflockError, match="HYPERFLOCK_TOKEN_FILE") as caught:
+        Client(server.url)
+    assert caught.value.code == "cannot_read"
+
+
 def test_server_that_is_away_is_one_sentence() -> None:
     with pytest.raises(hyperflock.ServerUnreachableError) as caught:
         Client("http://127.0.0.1:1", "t", patience_s=0).studies()

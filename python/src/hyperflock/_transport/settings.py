@@ -45,11 +45,31 @@ class Settings:
 def settings(url: str | None, token: str | None) -> Settings:
     """Return the server's address and token. Spaces and newlines around the token are removed."""
     url = url or os.environ.get("HYPERFLOCK_URL") or None
-    token = str(token or os.environ.get("HYPERFLOCK_TOKEN") or "").strip()
+    token = str(token or os.environ.get("HYPERFLOCK_TOKEN") or token_in_file()).strip()
     here = settings_here()
     if here is not None and url in {None, here.url}:
         return Settings(here.url, token or here.token)
     return Settings(url or DEFAULT_URL, token, is_guess=url is None)
+
+
+def token_in_file() -> str:
+    """Return the token in the file that ``HYPERFLOCK_TOKEN_FILE`` names, as containers get their
+    secrets; empty if it names none.
+
+    Raises
+    ------
+    HyperflockError
+        ``cannot_read``: the file cannot be read.
+    """
+    file = os.environ.get("HYPERFLOCK_TOKEN_FILE")
+    if not file:
+        return ""
+    try:
+        return Path(file).read_text("utf-8")
+    except (OSError, UnicodeError) as error:
+        raise HyperflockError(
+            f"HYPERFLOCK_TOKEN_FILE: '{file}' cannot be read: {error}", code="cannot_read"
+        ) from None
 
 
 def settings_here() -> Settings | None:
