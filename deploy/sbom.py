@@ -32,6 +32,7 @@ CPP_LIBRARIES = {
     "fmt": ("libfmt-dev", "MIT"),
     "glibc": ("libc6-dev", "LGPL-2.1-or-later"),
     "jemalloc": ("libjemalloc-dev", "BSD-2-Clause"),
+    "libpq": ("libpq-dev", "PostgreSQL"),
     "libstdc++": ("libstdc++-12-dev", "GPL-3.0-or-later WITH GCC-exception-3.1"),
     "nlohmann-json": ("nlohmann-json3-dev", "MIT"),
     "openssl": ("libssl-dev", "Apache-2.0"),

@@ -3,7 +3,8 @@
 
 SYSTEM_PACKAGES=(ca-certificates git build-essential cmake ninja-build ccache python3 python3-venv python3-dev procps
   libboost1.81-dev nlohmann-json3-dev libcli11-dev libspdlog-dev prometheus-cpp-dev
-  libtomlplusplus-dev libgtest-dev libgmock-dev libbenchmark-dev libssl-dev zlib1g-dev libjemalloc-dev)
+  libtomlplusplus-dev libgtest-dev libgmock-dev libbenchmark-dev libssl-dev zlib1g-dev libjemalloc-dev
+  libpq-dev postgresql-15)
 BROWSER_PACKAGES=(chromium fonts-noto-cjk libvulkan1)
 # Browsers whose engine is not Chromium's. Only ./run engines needs them.
 ENGINE_PACKAGES=(firefox-esr webkit2gtk-driver xvfb)

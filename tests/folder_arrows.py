@@ -142,7 +142,9 @@ PARTS = (
             storage/sqlite/series
             storage/sqlite
             storage/sqlite/check
-            storage/sqlite/tests backup
+            storage/sqlite/tests storage/postgres backup
+            storage/postgres/testing
+            storage/postgres/tests
             storage/testing
             auth dispatch
             dispatch/asked dispatch/model

@@ -10,7 +10,10 @@
 set -euo pipefail
 root=$1
 packages=(base-files ca-certificates libc6 libfmt9 libgcc-s1 libprometheus-cpp-core1.0 libspdlog1.10 libssl3 libstdc++6
-  tzdata zlib1g)
+  tzdata zlib1g
+  # libpq and what it loads
+  libpq5 libcom-err2 libffi8 libgmp10 libgnutls30 libgssapi-krb5-2 libhogweed6 libidn2-0 libk5crypto3 libkeyutils1
+  libkrb5-3 libkrb5support0 libldap-2.5-0 libnettle8 libp11-kit0 libsasl2-2 libtasn1-6 libunistring2)
 doc=usr/share/doc/hyperflock-server
 
 rm -rf "$root"

@@ -6,6 +6,8 @@ set(OPENSSL_USE_STATIC_LIBS ON)
 # Debian has no static libraries of spdlog and prometheus-cpp. The files in this folder replace them.
 set(spdlog_DIR ${CMAKE_CURRENT_LIST_DIR})
 set(prometheus-cpp_DIR ${CMAKE_CURRENT_LIST_DIR})
+# Debian has no libpq that can be linked into a static program.
+set(HYPERFLOCK_POSTGRES OFF)
 # Removes the symbols, which are a quarter of the program's size. Nobody debugs the server of a wheel.
 set(CMAKE_EXE_LINKER_FLAGS "-static -s")
 add_compile_definitions(HYPERFLOCK_STATIC)

@@ -1,5 +1,5 @@
-// The storage contract. Every back end must pass its test suite (contract/suite.h). SQLite is the
-// first back end; PostgreSQL is planned.
+// The storage contract. Every back end must pass its test suite (contract/suite.h). There are two:
+// sqlite and postgres.
 #pragma once
 
 #include <cstdint>
@@ -108,12 +108,13 @@ class Storage {
   // Does housekeeping of a few milliseconds. Call it when no batch waits. Writer thread only.
   virtual void idle() {}
 
-  // Returns how many bytes of the database's file are free for new rows. Writer thread, or before
-  // that thread starts.
+  // Returns how many bytes of the database's file are free for new rows; 0 if the file is not this
+  // server's (PostgreSQL). Writer thread, or before that thread starts.
   virtual std::int64_t reusable_bytes() { return 0; }
 
-  // Returns the value of `PRAGMA synchronous` of the writing connection (2 is FULL). Writer thread,
-  // or before that thread starts.
+  // Returns the value of SQLite's `PRAGMA synchronous` of the writing connection. 2 is FULL: apply()
+  // returns only after the batch is on the disk. PostgreSQL returns 2, too. Writer thread, or before
+  // that thread starts.
   virtual int synchronous() = 0;
 
   // The functions below may be called on any thread, also while apply() runs; each sees a committed

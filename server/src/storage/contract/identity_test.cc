@@ -41,7 +41,7 @@ TEST_P(StorageContract, PeopleHaveUniqueNamesAndBringAToken) {
   const Outcome first = apply_one(ada);
   EXPECT_EQ(first.applied, Applied::applied);
   EXPECT_EQ(applied(create_principal("ada", '9')), Applied::conflict);
-  EXPECT_EQ(apply_one(grace).id, first.id + 1);
+  EXPECT_GT(apply_one(grace).id, first.id);
   CreatePrincipal nowhere = create_principal("kay", '3');
   nowhere.principal.projects = {"moon"};
   EXPECT_EQ(applied(nowhere), Applied::conflict);

@@ -33,6 +33,14 @@ ReadPool::Loan ReadPool::borrow() {
   }
 }
 
+void ReadPool::close_idle() {
+  std::vector<std::unique_ptr<Connection>> closed;
+  const std::lock_guard lock(mutex_);
+  opened_ -= free_.size();
+  closed.swap(free_);
+  freed_.notify_all();
+}
+
 void ReadPool::give_back(std::unique_ptr<Connection> db) {
   const std::lock_guard lock(mutex_);
   if (db->usable()) {

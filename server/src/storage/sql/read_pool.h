@@ -26,7 +26,7 @@ class ReadPool {
     ~Loan() { pool_.give_back(std::move(db_)); }
     Loan(const Loan&) = delete;
     Loan& operator=(const Loan&) = delete;
-    Connection& operator*() { return *db_; }
+    Connection& operator*() const { return *db_; }
 
    private:
     ReadPool& pool_;
@@ -35,6 +35,8 @@ class ReadPool {
 
   // If all connections are in use, waits a limited time and then throws DbError.
   Loan borrow();
+  // Closes the connections that are not borrowed.
+  void close_idle();
 
  private:
   void give_back(std::unique_ptr<Connection> db);

@@ -51,7 +51,7 @@ Outcome Writer::apply_one(const BarBlob& bar) {
   return of_rule(
       if_changed(db_->run("INSERT INTO barred_blobs (sha256, reason, barred_by, barred_at)"
                           " VALUES (?1, ?2, ?3, ?4) ON CONFLICT (sha256) DO UPDATE SET reason = ?2,"
-                          " barred_by = ?3, barred_at = ?4 WHERE reason != ?2",
+                          " barred_by = ?3, barred_at = ?4 WHERE barred_blobs.reason != ?2",
                           bar.sha256, bar.reason, bar.by, now_)));
 }
 

@@ -1,0 +1,23 @@
+// Stands for the back end in a program that is built without libpq.
+#include "storage/postgres/open.h"
+
+namespace hyperflock::storage {
+namespace {
+
+Error not_built() {
+  return Error{"postgres_not_built",
+               "This hyperflock-server is built without PostgreSQL: take the one of the Debian "
+               "package or of the container image, or leave --database out."};
+}
+
+}  // namespace
+
+bool has_postgres() { return false; }
+
+std::string postgres_url_fault(const std::string&) { return {}; }  // the start says the rest
+
+Result<std::unique_ptr<Storage>> open_postgres_storage(PostgresSettings, WallClock) {
+  return not_built();
+}
+
+}  // namespace hyperflock::storage
