@@ -25,6 +25,9 @@ bench_asked() { build/release/bin/asked_bench --server build/release/bin/hyperfl
 bench listing "server benches tools"
 bench_listing() { build/release/bin/listing_bench --server build/release/bin/hyperflock-server --state build/bench-state --out build/reports/listing.json "$@"; }
 
+bench storage "benches tools"
+bench_storage() { build/release/bin/storage_cycles --state build/bench-state --out build/reports/storage.json "$@"; }
+
 bench optuna_vs "server python_package bench_peers"
 bench_optuna_vs() { python3 python/bench/optuna_vs.py "$@"; }
 

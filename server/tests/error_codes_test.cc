@@ -18,12 +18,21 @@
 #include "cli/healthcheck.h"
 #include "cli/http_client.h"
 #include "paths.h"
+#include "storage/postgres/open.h"
+#include "storage/postgres/testing/test_postgres.h"
 #include "storage/sqlite/db/db.h"
 #include "storage/sqlite/open.h"
 #include "storage/testing/faulty_storage.h"
 #include "storage/testing/scratch_database.h"
 #include "tests/support/backup_codes.h"
 #include "tests/support/seen_codes.h"
+
+namespace hyperflock::storage {
+
+// As in a program that is built without PostgreSQL (postgres/absent.cc).
+Result<std::unique_ptr<Storage>> open_absent_storage(PostgresSettings settings, WallClock clock);
+
+}  // namespace hyperflock::storage
 
 namespace hyperflock::app {
 namespace {
@@ -614,6 +623,31 @@ const std::map<std::string, Provoke>& provocations() {
            storage::sqlite::Db(database, storage::sqlite::Db::Mode::read_write)
                .exec("PRAGMA user_version = 999");
          });
+       }},
+      {"postgres_unreachable",
+       [] {
+         return not_started([](ServeConfig& config, const ScratchFolder&) {
+           config.database = "postgres://ada@127.0.0.1:1/hyperflock";
+         });
+       }},
+      {"postgres_password",
+       [] {
+         return not_started([](ServeConfig& config, const ScratchFolder& folder) {
+           config.database = storage::TestPostgres::instance().url_with_password();
+           config.database_password_file = folder.file("password");
+           std::ofstream(config.database_password_file) << "wrong\n";
+         });
+       }},
+      {"postgres_not_built",
+       [] {
+         return storage::open_absent_storage({}, [] { return std::int64_t{0}; }).error().code;
+       }},
+      {"shard_held",
+       [] {
+         const std::string url = storage::TestPostgres::instance().new_schema();
+         const TestServer other([&url](ServeConfig& config) { config.database = url; });
+         return not_started(
+             [&url](ServeConfig& config, const ScratchFolder&) { config.database = url; });
        }},
       {"file_unreadable", [] { return cli::read_credentials("/nowhere/file").error().code; }},
       {"file_unwritable", [] { return cli::write_credentials("/nowhere/file", {}).error().code; }},

@@ -29,6 +29,11 @@ struct Holds {
 
 Result<backup::Made> make(const Backups::Parts& parts, const std::atomic<bool>& stopped,
                           const backup::BackupRequest& request) {
+  if (!parts.has_database_file) {
+    return Error{"backup_failed",
+                 "The server's database is PostgreSQL, which `hyperflock-server backup` does not "
+                 "copy: use pg_dump, and copy the state folder (server/docs/postgres.md)."};
+  }
   const std::string state = parts.state_dir;
   backup::Source source;
   source.state_dir = state;

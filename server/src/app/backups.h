@@ -15,6 +15,7 @@ class Backups {
  public:
   struct Parts {
     std::string state_dir;
+    bool has_database_file = true;  // SQLite's, which is copied
     blobs::CollectedBlobs& blobs;
     blobs::CollectedBlobs& collected;
     const blobs::DiskRoom& room;

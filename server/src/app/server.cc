@@ -20,6 +20,7 @@
 #include "acme/lego.h"
 #include "acme/renewal.h"
 #include "app/backups.h"
+#include "app/database.h"
 #include "app/descriptors.h"
 #include "app/idle_devices.h"
 #include "app/kept_runtimes.h"
@@ -179,12 +180,15 @@ class RunningServer final : public Server {
         readers_({.queues = {.waiting_per_caller = config.waiting_requests}}),
         hub_(hub::make_hub(io_, *storage_, readers_, outputs_, metrics_, hub_settings(config))),
         deliverer_(*storage_, deliverer_settings()),
-        backups_({config.state_dir, *blobs_, *collected_, *room_}),
+        backups_({config.state_dir, config.database.empty(), *blobs_, *collected_, *room_}),
         sweep_(asio::make_strand(io_)),
         idle_devices_(*storage_, readers_, *hub_, identities_, sweep_.get_executor(),
                       {.days = config.idle_device_days, .most_devices = config.max_devices}) {}
 
   ~RunningServer() override { stop(); }
+
+  // Keeps the lock of the state folder until the end.
+  void keep(std::unique_ptr<storage::FileLock> lock) { state_lock_ = std::move(lock); }
 
   Status start() {
     mount_files();
@@ -626,6 +630,7 @@ class RunningServer final : public Server {
   const webhook::AddressRules webhook_rules_;
   const std::shared_ptr<auth::TrustedClock> clock_;
   telemetry::Metrics metrics_;
+  std::unique_ptr<storage::FileLock> state_lock_;  // null: the storage has it
   std::unique_ptr<storage::Storage> storage_;
   std::unique_ptr<blobs::CollectedBlobs> blobs_;
   std::unique_ptr<blobs::CollectedBlobs> collected_;
@@ -696,10 +701,11 @@ Result<std::unique_ptr<Server>> Server::start(const ServeConfig& config,
     telemetry::log(telemetry::LogLevel::warning, "disk_full",
                    {{"reason", "The disk has no room for the reserve of --reserve-bytes."}});
   }
+  std::unique_ptr<storage::FileLock> state_lock;
   if (!storage) {
-    TRY(auto opened, storage::open_sqlite_storage(storage::database_of(config.state_dir),
-                                                  [clock] { return clock->now(); }));
-    storage = std::move(opened);
+    TRY(auto opened, open_database(config, [clock] { return clock->now(); }));
+    storage = std::move(opened.storage);
+    state_lock = std::move(opened.lock);
   }
   TRY(const std::int64_t kept_time, storage->kept_time());
   clock->begin(kept_time,
@@ -726,6 +732,7 @@ Result<std::unique_ptr<Server>> Server::start(const ServeConfig& config,
       fitted, std::move(storage), std::move(blobs), std::move(collected), std::move(room),
       starts_full, std::move(reports), std::move(lego), std::move(tls), std::move(runtimes),
       std::move(webhook_rules), clock, std::move(proxies));
+  server->keep(std::move(state_lock));
   TRY(server->start());
   return std::unique_ptr<Server>(std::move(server));
 }

@@ -25,6 +25,8 @@ std::string to_text(const Address& address);
 
 struct ServeConfig {
   std::string state_dir;
+  std::string database;  // the URL of a PostgreSQL database; empty: SQLite in the state folder
+  std::string database_password_file;
   Address compute{"127.0.0.1", 8780};
   Address console{"127.0.0.1", 8790};
   std::string project = "First project";  // created at the first start

@@ -8,6 +8,7 @@
 #include "base/instant.h"
 #include "names/names.h"
 #include "net/proxy/trusted_proxies.h"
+#include "storage/postgres/open.h"
 #include "webhook/address_rules.h"
 
 namespace hyperflock::settings {
@@ -119,6 +120,12 @@ std::vector<Setting> make_table() {
   return {
       {kFolders, "state", text(&C::state_dir, "FOLDER"),
        "folder of the database and the blobs (created)"},
+      {kFolders, "database", text(&C::database, "URL", storage::postgres_url_fault),
+       "PostgreSQL in place of SQLite in the folder of --state: "
+       "postgres://USER@HOST:PORT/DATABASE"},
+      {kFolders, "database-password-file", text(&C::database_password_file, "FILE", file_fault),
+       "its first line is the password of the database's user; default: as libpq finds one "
+       "(PGPASSFILE, PGPASSWORD)"},
       {kFolders, "app", text(&C::app_dir, "FOLDER", folder_fault), "folder of the built pages"},
       {kFolders, "runtime", text(&C::runtime_dir, "FOLDER", folder_fault),
        "folder of the browser runtime"},

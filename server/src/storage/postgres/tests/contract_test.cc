@@ -3,7 +3,7 @@
 #include "storage/contract/suite.h"
 #include "storage/postgres/client.h"
 #include "storage/postgres/open.h"
-#include "storage/postgres/testing/test_server.h"
+#include "storage/postgres/testing/test_postgres.h"
 
 namespace hyperflock::storage {
 namespace {
@@ -22,7 +22,7 @@ class Postgres final : public Backend {
 
  private:
   static std::string empty_schema() {
-    static const std::string url = TestServer::instance().new_schema();
+    static const std::string url = TestPostgres::instance().new_schema();
     static postgres::Client db({url, {}, "test"});
     db.exec(R"(
       DO $$

@@ -12,7 +12,7 @@
 #include "base/testing/scratch_folder.h"
 #include "storage/contract/suite.h"
 #include "storage/postgres/schema.h"
-#include "storage/postgres/testing/test_server.h"
+#include "storage/postgres/testing/test_postgres.h"
 #include "storage/sqlite/db/db.h"
 #include "storage/sqlite/open.h"
 
@@ -31,7 +31,7 @@ class PostgresTest : public testing::Test {
   }
   std::string sql(const std::string& statement) { return server_.sql(statement, url_); }
 
-  TestServer& server_ = TestServer::instance();
+  TestPostgres& server_ = TestPostgres::instance();
   const std::string url_ = server_.new_schema();
 };
 

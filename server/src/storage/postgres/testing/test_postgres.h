@@ -9,10 +9,10 @@
 
 namespace hyperflock::storage {
 
-class TestServer {
+class TestPostgres {
  public:
   // Returns the server of this process, which is started at the first call.
-  static TestServer& instance();
+  static TestPostgres& instance();
 
   // Creates a schema for a test, and returns a URL whose connections use it.
   std::string new_schema();
@@ -28,12 +28,12 @@ class TestServer {
   void restart_stopped();
   void restart();
 
-  ~TestServer();
-  TestServer(const TestServer&) = delete;
-  TestServer& operator=(const TestServer&) = delete;
+  ~TestPostgres();
+  TestPostgres(const TestPostgres&) = delete;
+  TestPostgres& operator=(const TestPostgres&) = delete;
 
  private:
-  TestServer();
+  TestPostgres();
 
   std::string folder_;
   std::string programs_;  // the folder of initdb, postgres and psql

@@ -1,5 +1,5 @@
-// See test_server.h.
-#include "storage/postgres/testing/test_server.h"
+// See test_postgres.h.
+#include "storage/postgres/testing/test_postgres.h"
 
 #include <fcntl.h>
 #include <pwd.h>
@@ -85,12 +85,12 @@ std::string run(const std::vector<std::string>& words, const std::string& output
 
 }  // namespace
 
-TestServer& TestServer::instance() {
-  static TestServer server;
+TestPostgres& TestPostgres::instance() {
+  static TestPostgres server;
   return server;
 }
 
-TestServer::TestServer() : programs_(newest_programs()) {
+TestPostgres::TestPostgres() : programs_(newest_programs()) {
   // A Unix socket's path must be short.
   std::string pattern = "/tmp/hyperflock-pg.XXXXXX";
   if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
@@ -109,7 +109,7 @@ TestServer::TestServer() : programs_(newest_programs()) {
   sql("CREATE DATABASE guarded OWNER ada");
 }
 
-void TestServer::restart_stopped() {
+void TestPostgres::restart_stopped() {
   server_ = spawn(as_other_user({programs_ + "/postgres", "-D", folder_ + "/data", "-c",
                                  "listen_addresses=", "-c", "unix_socket_directories=" + folder_}),
                   folder_ + ".log");
@@ -128,7 +128,7 @@ void TestServer::restart_stopped() {
   throw std::runtime_error("PostgreSQL did not start in time");
 }
 
-TestServer::~TestServer() {
+TestPostgres::~TestPostgres() {
   ::kill(server_, SIGQUIT);
   ::waitpid(server_, nullptr, 0);
   std::error_code error;
@@ -137,28 +137,28 @@ TestServer::~TestServer() {
     fs::remove(folder_ + suffix, error);
 }
 
-void TestServer::crash() {
+void TestPostgres::crash() {
   run(as_other_user({programs_ + "/pg_ctl", "-D", folder_ + "/data", "-m", "immediate", "stop"}),
       folder_ + ".ready");
   ::waitpid(server_, nullptr, 0);
 }
 
-void TestServer::restart() {
+void TestPostgres::restart() {
   crash();
   restart_stopped();
 }
 
-std::string TestServer::new_schema() {
+std::string TestPostgres::new_schema() {
   const std::string name = "test" + std::to_string(++schemas_);
   sql("CREATE SCHEMA " + name);
   return "postgresql://hyperflock@/postgres?host=" + folder_ + "&options=-csearch_path%3D" + name;
 }
 
-std::string TestServer::url_with_password() const {
+std::string TestPostgres::url_with_password() const {
   return "postgresql://ada@/guarded?host=" + folder_;
 }
 
-std::string TestServer::sql(const std::string& statement, const std::string& url) {
+std::string TestPostgres::sql(const std::string& statement, const std::string& url) {
   const std::string place = url.empty() ? "postgresql://hyperflock@/postgres?host=" + folder_ : url;
   std::string printed = run({programs_ + "/psql", "-X", "-q", "-A", "-t", "-v", "ON_ERROR_STOP=1",
                              "-c", statement, place},

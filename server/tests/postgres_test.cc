@@ -1,0 +1,111 @@
+// Tests a whole server whose database is PostgreSQL.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <fstream>
+#include <future>
+#include <string>
+#include <vector>
+
+#include "storage/postgres/open.h"
+#include "storage/postgres/testing/test_postgres.h"
+#include "tests/support/test_server.h"
+
+namespace hyperflock::app {
+namespace {
+
+using protocol::ResultAck;
+using storage::TestPostgres;
+
+std::int64_t wall_now() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+std::int64_t complete(const TestServer& server, std::int64_t study) {
+  return std::stoll(
+      json_at(server.rest("GET", "/api/studies/" + std::to_string(study)).body, "complete"));
+}
+
+TEST(Postgres, AServerKeepsEverythingThere) {
+  TestPostgres& database = TestPostgres::instance();
+  const std::string url = database.new_schema();
+  TestServer server([&](ServeConfig& config) { config.database = url; });
+  const std::int64_t study = server.submit(3);
+  const TestDevice device = server.join();
+  {
+    TestWorker worker(server, device);
+    const auto lease = worker.ready();
+    worker.send(TestWorker::result(lease.attempt, 0.5, 1, true));
+    EXPECT_EQ(worker.receive<ResultAck>().verdict, protocol::Verdict::accepted);
+  }
+  EXPECT_EQ(complete(server, study), 1);
+  EXPECT_EQ(server.metric("storage_synchronous"), 2);
+  EXPECT_EQ(database.sql("SELECT complete FROM study_progress", url), "1");
+  server.restart();
+  EXPECT_EQ(server.rest("GET", "/api/me").status, 200);
+  EXPECT_EQ(complete(server, study), 1);
+  EXPECT_FALSE(std::ifstream(server.config().state_dir + "/hyperflock.db").is_open());
+}
+
+TEST(Postgres, APasswordComesFromAFile) {
+  const TestServer server([&](ServeConfig& config) {
+    config.database = TestPostgres::instance().url_with_password();
+    config.database_password_file = config.state_dir + "-password";
+    std::ofstream(config.database_password_file) << "right:word\n";
+  });
+  EXPECT_EQ(server.rest("GET", "/api/me").status, 200);
+}
+
+// The database crashes again and again while devices send results. Each acknowledged result is
+// stored, and each trial counts once.
+TEST(Postgres, NoResultIsLostOrCountedTwiceWhenTheDatabaseCrashes) {
+  constexpr int kCrashes = 3;
+  TestPostgres& database = TestPostgres::instance();
+  const std::string url = database.new_schema();
+  // So patient that a slow machine is no failure.
+  auto storage = storage::open_postgres_storage(
+      {.url = url, .server = "one", .patience_ms = 600'000}, wall_now);
+  ASSERT_TRUE(storage.has_value()) << storage.error().message;
+  TestServer server({}, std::move(storage).value());
+  const std::int64_t study = server.submit(10'000);
+  std::array<TestWorker, 2> workers{TestWorker(server, server.join()),
+                                    TestWorker(server, server.join())};
+  std::atomic<std::int64_t> acknowledged{0};
+  std::atomic<bool> stop{false};
+  std::vector<std::future<std::string>> at_work;
+  for (TestWorker& worker : workers) {
+    at_work.push_back(std::async(std::launch::async,
+                                 [&acknowledged, &stop, &worker, lease = worker.ready()]() mutable {
+                                   for (int seq = 1; !stop; ++seq) {
+                                     worker.send(TestWorker::result(lease.attempt, seq, seq, true));
+                                     const auto ack = worker.receive<ResultAck>();
+                                     if (ack.verdict != protocol::Verdict::accepted)
+                                       return std::string("not accepted");
+                                     if (!ack.lease) return std::string("no lease");
+                                     ++acknowledged;
+                                     lease = *ack.lease;
+                                   }
+                                   return std::string();
+                                 }));
+  }
+  for (int i = 0; i < kCrashes; ++i) {
+    const std::int64_t before = acknowledged;
+    EXPECT_TRUE(until([&] { return acknowledged > before + 4; }));
+    database.restart();
+  }
+  const std::int64_t before = acknowledged;
+  EXPECT_TRUE(until([&] { return acknowledged > before + 4; }));
+  stop = true;
+  for (auto& one : at_work) EXPECT_EQ(one.get(), "");
+  EXPECT_EQ(complete(server, study), acknowledged);
+  EXPECT_EQ(database.sql("SELECT count(*) FROM trials WHERE state = 1", url),
+            std::to_string(acknowledged));
+}
+
+}  // namespace
+}  // namespace hyperflock::app
