@@ -89,7 +89,7 @@ Transition endless_study() {
   return create;
 }
 
-std::vector<storage::Outcome> apply(Storage& storage, const std::vector<Transition>& batch) {
+std::vector<storage::Outcome> commit(Storage& storage, const std::vector<Transition>& batch) {
   auto outcomes = storage.apply(batch);
   if (!outcomes) throw std::runtime_error(outcomes.error().message);
   return std::move(outcomes).value();
@@ -102,7 +102,7 @@ class Cycles {
       : storage_(std::move(storage)), group_(group) {
     std::vector<Transition> first{endless_study()};
     for (std::int64_t i = 1; i <= group; ++i) first.push_back(started(i));
-    apply(*storage_, first);
+    commit(*storage_, first);
   }
 
   // Returns the cycles per second.
@@ -116,7 +116,7 @@ class Cycles {
         batch.push_back(finished(i));
         batch.push_back(started(i + group_));
       }
-      for (const storage::Outcome& outcome : apply(*storage_, batch)) {
+      for (const storage::Outcome& outcome : commit(*storage_, batch)) {
         if (outcome.applied != storage::Applied::applied)
           throw std::runtime_error("a transition was not applied");
       }
