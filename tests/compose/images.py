@@ -64,6 +64,26 @@ def unpack(packages: list[str], folder: Path) -> None:
         subprocess.run(["dpkg-deb", "--extract", deb, folder], check=True)
 
 
+def python(buildah: make_image.Buildah, folder: Path) -> str:
+    """Build the image of the researcher's package on a Debian of this machine's mirror, which is
+    kept in ``build/cache`` because it takes minutes.
+    """
+    kept = ROOT / "build/cache/compose-debian.tar"
+    if not kept.exists():
+        words = [ROOT / "tests/compose/debian.sh", folder / "debian", kept]
+        subprocess.run(words, check=True)
+    base = folder / "base"
+    base.mkdir()
+    shutil.copy(kept, base / "root.tar")
+    (base / "Dockerfile").write_text("FROM scratch\nADD root.tar /\n")
+    buildah.build(base / "Dockerfile", base, "localhost/debian", "--layers=false")
+    tag = "localhost/hyperflock-python"
+    argument = "--build-arg=BASE=localhost/debian"
+    file = ROOT / "deploy/image/python.Dockerfile"
+    buildah.build(file, ROOT, tag, "--layers=false", argument)
+    return tag
+
+
 def caddy(buildah: make_image.Buildah, folder: Path) -> str:
     """Build the image with Debian's Caddy."""
     rootfs = folder / "caddy" / "rootfs"

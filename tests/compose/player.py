@@ -22,6 +22,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Set
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -74,12 +75,13 @@ class Player:
         for folder in self._cgroups:
             folder.rmdir()
 
-    def up(self) -> None:
-        """Start every service after those that it needs are healthy."""
+    def up(self, later: Set[str] = frozenset()) -> None:
+        """Start every service after those that it needs are healthy, except those for later."""
         self._make_networks()
         for name in self._file.order():
-            self.start(name)
-            self.wait_healthy(name)
+            if name not in later:
+                self.start(name)
+                self.wait_healthy(name)
 
     def start(self, name: str) -> None:
         """Start a service."""

@@ -7,8 +7,10 @@ which trusts Caddy's own authority and nothing else new. ``./run compose-test`` 
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import ssl
 import subprocess
 import time
 from collections.abc import Iterator
@@ -24,7 +26,11 @@ from player import PATIENCE_S, Player
 ROOT = images.ROOT
 HERE = Path(__file__).resolve().parent
 HOST = "flock.test"
-ENVIRONMENT = {"HYPERFLOCK_HOST": HOST, "HYPERFLOCK_TLS": "internal"}
+ENVIRONMENT = {
+    "HYPERFLOCK_HOST": HOST,
+    "HYPERFLOCK_TLS": "internal",
+    "HYPERFLOCK_STUDIES": "999999",
+}
 CREDENTIALS = "credentials.json"
 
 
@@ -52,7 +58,7 @@ class Stack:
             time.sleep(0.1)
         return path
 
-    def curl(self, namespace: str, url: str, *more: str) -> subprocess.CompletedProcess[str]:
+    def curl(self, namespace: str, url: str, *more: str | Path) -> subprocess.CompletedProcess[str]:
         """Ask for something with a client that trusts the authority."""
         names = dict.fromkeys((80, 443), network.HOST_ADDRESS) | {8443: "127.0.0.1"}
         resolve = [
@@ -68,18 +74,21 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     """Return the services of the compose file, all of them healthy."""
     folder = tmp_path_factory.mktemp("compose")
     buildah = make_image.Buildah(folder / "buildah")
-    file = read(ROOT / "docker-compose.yml", ENVIRONMENT, {"backup"})
+    token = {"HYPERFLOCK_SAMPLER_TOKEN": str(folder / "token")}
+    file = read(ROOT / "docker-compose.yml", ENVIRONMENT | token, {"backup", "lan", "sampler"})
     server = images.of(buildah, make_image.build(ROOT, buildah))
     proxy = images.of(buildah, images.caddy(buildah, folder))
+    package = images.of(buildah, images.python(buildah, folder))
+    known = {"hyperflock-server": server, "hyperflock-python": package, "caddy": proxy}
     made = {
-        service["image"]: server if service["image"].startswith("hyperflock-") else proxy
+        service["image"]: known[service["image"].split(":")[0]]
         for service in file.services.values()
     }
     with network.Machines() as machines:
         host, phone = machines.add("host"), machines.add("phone")
         machines.connect(host, phone)
         with Player(file, made, machines, host, folder / "run") as player:
-            player.up()
+            player.up(later={"sampler"})
             yield Stack(player, host, phone, folder)
 
 
@@ -253,6 +262,27 @@ def test_the_server_makes_the_backup_that_is_asked_for(stack: Stack) -> None:
     (name,) = [path.name for path in stack.player.volume("backups").iterdir() if "T" in path.name]
     assert name.endswith("Z")
     assert not list(stack.player.volume("backups").rglob(CREDENTIALS))
+
+
+def test_a_phone_finds_how_to_trust_caddy(stack: Stack) -> None:
+    page = stack.curl(stack.phone, f"http://{HOST}/trust").stdout
+    assert '<svg role="img"' in page
+    answer = stack.curl(stack.phone, f"http://{HOST}/hyperflock-ca.crt", "-o", stack.folder / "ca")
+    assert answer.returncode == 0
+    der = (stack.folder / "ca").read_bytes()
+    assert der == ssl.PEM_cert_to_DER_cert(stack.root_certificate().read_text())
+    digest = hashlib.sha256(der).hexdigest().upper()
+    assert digest in stack.player.log("trust").read_text().replace(":", "")
+
+
+def test_the_sampler_asks_the_server_with_its_secret(stack: Stack) -> None:
+    """There is no such study, which only a researcher with a valid token is told."""
+    (stack.folder / "token").write_text(stack.credentials()["researcher_token"])
+    stack.player.start("sampler")
+    assert stack.player.ended("sampler") != 0
+    log = stack.player.log("sampler").read_text()
+    assert "unknown_study" in log, log
+    assert stack.credentials()["researcher_token"] not in log
 
 
 def test_a_restart_of_the_server_is_waited_for(stack: Stack) -> None:
