@@ -109,6 +109,12 @@ void Client::reconnect() {
   PQsetNoticeProcessor(connection_.get(), [](void*, const char*) {}, nullptr);
   if (PQenterPipelineMode(connection_.get()) != 1) lost();
   send_text(("SET statement_timeout = " + std::to_string(settings_.statement_timeout_ms)).c_str());
+  // Plans are kept, and a table that is empty when its plan is made would be read as a whole for
+  // ever. All that this server asks for is found by an index.
+  for (const char* setting :
+       {"SET jit = off", "SET plan_cache_mode = force_generic_plan", "SET enable_seqscan = off",
+        "SET enable_hashjoin = off", "SET enable_mergejoin = off"})
+    send_text(setting);
   finish();
 }
 
