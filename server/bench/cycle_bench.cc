@@ -107,9 +107,10 @@ int run(Options options) {
   const double disk = (disk_before + durable_writes_per_s(options.state, 1)) / 2;
 
   const double commits =
-      (metric(after, "commits_total") - metric(before, "commits_total")) / seconds;
-  const double transitions =
-      metric(after, "commit_batch_size_sum") - metric(before, "commit_batch_size_sum");
+      (metric(after, "hyperflock_commits_total") - metric(before, "hyperflock_commits_total")) /
+      seconds;
+  const double transitions = metric(after, "hyperflock_commit_transitions_sum") -
+                             metric(before, "hyperflock_commit_transitions_sum");
   const double cycles_per_s = cycles / seconds;
   const std::vector<Figure> paced = measure_paced(options);
   const std::vector<Figure> reports =

@@ -1,6 +1,8 @@
 // Tests the commands of the second day on a whole server: a backup while devices compute, which
 // must have each result that was acknowledged before, its restoration, and what the restored server
 // does.
+#include "backup/backup.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -11,6 +13,7 @@
 #include <set>
 #include <thread>
 
+#include "backup/verify.h"
 #include "tests/support/test_server.h"
 
 namespace hyperflock::app {
@@ -122,6 +125,89 @@ TEST(Backup, TwoAtOnceAreOne) {
   // The empty request is nobody's; the server removes it. Until then, others are refused.
   EXPECT_TRUE(until([&] { return back_up(server, server.file("backups")).status == 0; }));
   EXPECT_EQ(run({"verify", server.file("backups")}).status, 0);
+}
+
+// ---- the server's own backups
+
+std::size_t backups_in(const std::string& folder) {
+  const auto verified = backup::verify(folder, {});
+  return verified ? verified->names.size() : 0;
+}
+
+std::string warnings(const TestServer& server) {
+  return net::http_request(server.console(), "GET", "/readyz").body;
+}
+
+TEST(OwnBackups, TheFirstOneComesSoonAfterTheStart) {
+  TestServer server([](ServeConfig& config) { config.backup_to = config.state_dir + "-backups"; });
+  EXPECT_TRUE(until([&] { return server.metric("hyperflock_backups_total") == 1; }));
+  const Stop verified = run({"verify", server.config().backup_to});
+  EXPECT_EQ(verified.status, 0) << verified.text;
+  EXPECT_GT(server.metric("hyperflock_backup_last_success_timestamp_seconds"), 0);
+  EXPECT_EQ(server.metric("hyperflock_backup_interval_seconds"), 6 * 3'600);
+  EXPECT_EQ(warnings(server), R"({"status":"ready"})");
+}
+
+// The command's backup is made after the server has looked at the newest one.
+TEST(OwnBackups, OnesOfTheIntervalAreEnough) {
+  TestServer server;
+  const std::string folder = server.file("backups");
+  EXPECT_EQ(back_up(server, folder).status, 0);
+  server.restart_with([&](ServeConfig& config) { config.backup_to = folder; });
+  EXPECT_TRUE(
+      until([&] { return server.metric("hyperflock_backup_last_success_timestamp_seconds") > 0; }));
+  EXPECT_EQ(back_up(server, folder).status, 0);
+  EXPECT_EQ(backups_in(folder), 2U);
+}
+
+TEST(OwnBackups, AnOldOneIsFollowedByTheNextAndRemoved) {
+  TestServer server;
+  const std::string folder = server.file("backups");
+  server.restart([&] {
+    for (const std::int64_t at : {1'000, 2'000}) {
+      const auto made = backup::back_up_stopped(server.config().state_dir, "1", at, folder, 0);
+      EXPECT_TRUE(made.has_value());
+    }
+  });
+  server.restart_with([&](ServeConfig& config) {
+    config.backup_to = folder;
+    config.backup_keep = 2;
+  });
+  EXPECT_TRUE(until([&] { return server.metric("hyperflock_backups_total") == 1; }));
+  EXPECT_EQ(backup::verify(folder, {})->names.front(), "19700101T000002Z");
+  EXPECT_EQ(backups_in(folder), 2U);
+}
+
+TEST(OwnBackups, AFolderThatCannotBeWrittenHarmsNothing) {
+  for (const auto& [folder, cause] : {std::pair("/proc/hyperflock", "backup_failed"),
+                                      std::pair("/proc", "not_a_backup_folder")}) {
+    TestServer server([&](ServeConfig& config) { config.backup_to = folder; });
+    const std::string failures =
+        std::string("hyperflock_backup_failures_total{cause=\"") + cause + "\"}";
+    EXPECT_TRUE(until([&] { return server.metric(failures) == 1; })) << folder;
+    EXPECT_TRUE(until(
+        [&] { return warnings(server) == R"({"status":"ready","warnings":["backup_failed"]})"; }));
+    server.submit(1);
+    TestWorker worker(server, server.join());
+    worker.send(TestWorker::result(worker.await_lease().attempt, 0.5));
+    EXPECT_EQ(worker.receive<protocol::ResultAck>().verdict, protocol::Verdict::accepted);
+    // Volunteers and strangers are not told.
+    EXPECT_EQ(net::http_request(server.compute(), "GET", "/readyz").body, R"({"status":"ready"})");
+  }
+}
+
+TEST(OwnBackups, NeverGoIntoTheStateFolder) {
+  const ScratchFolder folder;
+  ServeConfig config;
+  config.state_dir = folder.file("state");
+  for (const std::string& wrong : {config.state_dir, config.state_dir + "/backups",
+                                   folder.path().string(), config.state_dir + "/../state/x"}) {
+    config.backup_to = wrong;
+    const auto refused = Server::start(config);
+    ASSERT_FALSE(refused.has_value()) << wrong;
+    EXPECT_EQ(refused.error().code, "backup_inside_state") << wrong;
+  }
+  EXPECT_FALSE(fs::exists(config.state_dir));
 }
 
 TEST(Backup, OfAStoppedServerNeedsNone) {

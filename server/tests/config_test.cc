@@ -160,6 +160,9 @@ TEST(CommandLine, EachBadFlagIsRefused) {
       {"--webhook-ca", "/nowhere"},  {"--console-url", "ftp://x"},
       {"--tls-cert", "/nowhere"},    {"--max-blob-bytes", "0"},
       {"--io-threads", "0"},         {"--max-connections-per-address", "0"},
+      {"--backup-keep", "0"},        {"--backup-keep", "abc"},
+      {"--backup-every", "10 s"},    {"--backup-every", "soon"},
+      {"--backup-to", "/dev/null"},
   };
   for (const auto& flags : bad) {
     std::vector<std::string> line = base;

@@ -53,7 +53,7 @@ TEST(Owner, ATrialFromItsAskToItsOutcome) {
   EXPECT_EQ(owner.receive().generation, 1);
   owner.says({.room = 5, .target = 10});
   EXPECT_EQ(owner.receive().demand, 1);  // the worker waits for a trial (R45)
-  EXPECT_EQ(server.metric("study_owners_attached"), 1);
+  EXPECT_EQ(server.metric("hyperflock_study_owners_attached"), 1);
   owner.asks({3}, 4);
   const protocol::Lease lease = worker.receive<protocol::LeaseOffer>().lease;
   EXPECT_EQ(lease.trial, TrialNumber{3});
@@ -65,7 +65,7 @@ TEST(Owner, ATrialFromItsAskToItsOutcome) {
   const auto asked = owner.item<SuggestCall>();
   EXPECT_EQ(asked.name, "rate");
   EXPECT_EQ(asked.distribution, kDistribution);
-  EXPECT_EQ(server.metric("owner_calls_waiting"), 1);
+  EXPECT_EQ(server.metric("hyperflock_owner_calls_waiting"), 1);
   owner.answers(asked.id, "0.25");
   EXPECT_EQ(worker.receive<protocol::Reply>().text, "0.25");
   worker.send(suggest(lease.attempt, 2, "rate"));  // the answer comes from the trial's log (R47)

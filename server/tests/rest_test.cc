@@ -526,8 +526,10 @@ TEST_F(RestTest, HealthAndMetrics) {
   EXPECT_EQ(http_request(server_.console(), "GET", "/readyz").status, 200);
   const auto metrics = http_request(server_.console(), "GET", "/metrics");
   EXPECT_EQ(metrics.status, 200);
-  EXPECT_NE(metrics.body.find("\nstorage_synchronous 2"), std::string::npos) << metrics.body;
-  EXPECT_NE(metrics.body.find("http_requests_total{status=\"2xx\"} 3"), std::string::npos)
+  EXPECT_NE(metrics.body.find("\nhyperflock_storage_synchronous 2"), std::string::npos)
+      << metrics.body;
+  EXPECT_NE(metrics.body.find("hyperflock_http_requests_total{status=\"2xx\"} 3"),
+            std::string::npos)
       << metrics.body;
 }
 

@@ -190,7 +190,7 @@ TEST(Tls, ABrokenCertificateLeavesTheOneThatWasThere) {
 TEST(Tls, AServerWithoutOneHasNothingToReload) {
   TestServer server;
   EXPECT_TRUE(server.server().reload());
-  EXPECT_EQ(server.metric("tls_certificate_not_after_seconds"), 0);
+  EXPECT_EQ(server.metric("hyperflock_tls_certificate_expiry_timestamp_seconds"), 0);
 }
 
 TEST(Tls, HostsOfOrigins) {

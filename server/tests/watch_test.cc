@@ -131,10 +131,10 @@ TEST_F(WatchTest, ASlowWatcherIsClosedAndTheStudyGoesOn) {
     if (ack.lease) lease = *ack.lease;
   }
   EXPECT_TRUE(strict.reaches(study, "finished"));
-  EXPECT_TRUE(until([&] { return strict.metric("slow_peers_closed_total") == 1; }));
+  EXPECT_TRUE(until([&] { return strict.metric("hyperflock_slow_peers_closed_total") == 1; }));
   // The code is 0 if the server cut the connection before this process had read the close frame.
   EXPECT_THAT(slow.wait_close(), testing::AnyOf(4002, 0));
-  EXPECT_TRUE(until([&] { return strict.metric("outgoing_queue_bytes") == 0; }));
+  EXPECT_TRUE(until([&] { return strict.metric("hyperflock_websocket_queue_bytes") == 0; }));
 }
 
 TEST_F(WatchTest, UnknownStudiesAndStrangers) {

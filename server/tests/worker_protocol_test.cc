@@ -358,11 +358,11 @@ TEST_F(WorkerProtocolTest, APeerThatOnlySendsIsHeldBack) {
       quiet = 0;
       continue;
     }
-    ASSERT_LE(strict.metric("outgoing_queue_bytes"), kQueueBytes);
+    ASSERT_LE(strict.metric("hyperflock_websocket_queue_bytes"), kQueueBytes);
     ++quiet;
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
   }
-  EXPECT_EQ(strict.metric("slow_peers_closed_total"), 0);
+  EXPECT_EQ(strict.metric("hyperflock_slow_peers_closed_total"), 0);
   // The server serves other peers meanwhile. The peer continues as soon as it reads its answers.
   TestWorker other(strict, strict.join());
   other.send(protocol::Heartbeat{});

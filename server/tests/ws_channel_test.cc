@@ -209,7 +209,7 @@ TEST_F(WsChannelTest, AQueueOverItsLimitClosesTheSlowPeer) {
   // For a peer that does not read, the kernel buffers some megabytes; then the queue fills.
   const std::string frame(9'000, 'x');
   const auto closed = [this] {
-    return metrics_.text().find("\nslow_peers_closed_total 1") != std::string::npos;
+    return metrics_.text().find("\nhyperflock_slow_peers_closed_total 1") != std::string::npos;
   };
   for (int i = 0; i < 20'000 && !closed(); ++i) {
     channel->send(frame);

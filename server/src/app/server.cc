@@ -26,6 +26,7 @@
 #include "app/kept_runtimes.h"
 #include "app/liveness.h"
 #include "app/memory.h"
+#include "app/observed.h"
 #include "app/version.h"
 #include "auth/first_start.h"
 #include "auth/identity_cache.h"
@@ -62,6 +63,7 @@ namespace {
 
 namespace asio = boost::asio;
 namespace fs = std::filesystem;
+using telemetry::Gauge;
 
 constexpr int kServiceRestart = 1012;
 constexpr std::int64_t kRenewDays = 14;  // warns if a certificate ends sooner
@@ -146,6 +148,11 @@ std::string origin_of(const Address& address, std::uint16_t port, bool tls) {
   return (tls ? "https://" : "http://") + to_text(shown);
 }
 
+std::optional<Backups::Schedule> schedule_of(const ServeConfig& config) {
+  if (config.backup_to.empty()) return std::nullopt;
+  return Backups::Schedule{config.backup_to, config.backup_every_ms, config.backup_keep};
+}
+
 class RunningServer final : public Server {
  public:
   RunningServer(const ServeConfig& config, std::unique_ptr<storage::Storage> storage,
@@ -172,15 +179,22 @@ class RunningServer final : public Server {
         lego_(std::move(lego)),
         tls_(std::move(tls)),
         proxies_(std::move(proxies)),
-        compute_connections_(config.max_connections_per_address, config.max_connections, metrics_),
+        compute_connections_(config.max_connections_per_address, config.max_connections, metrics_,
+                             "compute"),
         console_connections_(config.max_connections_per_address, config.max_console_connections,
-                             metrics_),
+                             metrics_, "console"),
         io_(static_cast<int>(config.io_threads)),
         liveness_(config.io_threads + 1),
-        readers_({.queues = {.waiting_per_caller = config.waiting_requests}}),
+        readers_({.queues = {.waiting_per_caller = config.waiting_requests},
+                  .waited =
+                      [this](hub::Band band, std::chrono::duration<double> time) {
+                        metrics_.observe(telemetry::Histogram::reader_wait_seconds, time.count(),
+                                         hub::kBandNames[static_cast<std::size_t>(band)]);
+                      }}),
         hub_(hub::make_hub(io_, *storage_, readers_, outputs_, metrics_, hub_settings(config))),
         deliverer_(*storage_, deliverer_settings()),
-        backups_({config.state_dir, config.database.empty(), *blobs_, *collected_, *room_}),
+        backups_({config.state_dir, config.database.empty(), *blobs_, *collected_, *room_, metrics_,
+                  schedule_of(config)}),
         sweep_(asio::make_strand(io_)),
         idle_devices_(*storage_, readers_, *hub_, identities_, sweep_.get_executor(),
                       {.days = config.idle_device_days, .most_devices = config.max_devices}) {}
@@ -193,7 +207,14 @@ class RunningServer final : public Server {
   Status start() {
     mount_files();
     if (tls_ != nullptr) note_certificate();
-    metrics_.storage_synchronous(storage_->synchronous());
+    metrics_.build(std::string(kVersion), storage::sqlite_version());
+    metrics_.set(Gauge::synchronous, storage_->synchronous());
+    metrics_.set(Gauge::start_time_seconds, static_cast<double>(wall_clock_ms()) / 1'000);
+    metrics_.before_read([this] {
+      observe_process(metrics_);
+      observe_disk(metrics_, config_.state_dir);
+      observe_readers(metrics_, readers_);
+    });
     for (const auto& step :
          {&RunningServer::listen, &RunningServer::load_identities, &RunningServer::restore}) {
       const Status done = (this->*step)();
@@ -310,7 +331,7 @@ class RunningServer final : public Server {
     const net::CertificateFacts facts = tls_->facts();
     std::string names;
     for (const std::string& name : facts.names) names += (names.empty() ? "" : ", ") + name;
-    metrics_.certificate(facts.not_after_s);
+    metrics_.set(Gauge::certificate_expiry_seconds, static_cast<double>(facts.not_after_s));
     const std::int64_t days = (facts.not_after_s - wall_clock_ms() / 1'000) / 86'400;
     telemetry::log(days < kRenewDays ? telemetry::LogLevel::warning : telemetry::LogLevel::info,
                    "certificate", {{"names", names}, {"valid_days", days}});
@@ -356,6 +377,7 @@ class RunningServer final : public Server {
                      .release = [this] { room_->release(); },
                      .reusable =
                          [this](std::int64_t bytes) {
+                           metrics_.set(Gauge::database_reusable_bytes, static_cast<double>(bytes));
                            room_->note_reusable(static_cast<std::uint64_t>(bytes));
                          }};
     settings.regain = [this] {
@@ -473,7 +495,8 @@ class RunningServer final : public Server {
         open(config_.console, config_.console_tls(), console_connections_, *console_http_));
     console_listener_ = std::move(console);
 
-    const auto site = [this](const http::StaticFiles& files, const std::string& own_origin) {
+    const auto site = [this](const http::StaticFiles& files, const std::string& own_origin,
+                             std::function<std::vector<std::string>()> warnings) {
       return http::SiteContext{.hub = *hub_,
                                .readers = readers_,
                                .storage = *storage_,
@@ -491,6 +514,7 @@ class RunningServer final : public Server {
                                .server_version = std::string(kVersion),
                                .join_origin = compute_origin(),
                                .own_origin = own_origin,
+                               .warnings = std::move(warnings),
                                .max_blob_bytes = config_.max_blob_bytes,
                                .max_checkpoint_bytes = config_.max_checkpoint_bytes,
                                .max_artifact_bytes = config_.max_artifact_bytes,
@@ -499,11 +523,20 @@ class RunningServer final : public Server {
                                .open_metrics = is_loopback(config_.console),
                                .open_registration = config_.open_registration};
     };
-    compute_site_ = http::make_compute_site(site(files_, compute_origin()));
-    console_site_ = http::make_console_site(site(console_files_, config_.console_url));
+    compute_site_ = http::make_compute_site(
+        site(files_, compute_origin(), [] { return std::vector<std::string>(); }));
+    console_site_ = http::make_console_site(
+        site(console_files_, config_.console_url, [this] { return warnings(); }));
     compute_http_->site = compute_site_.get();
     console_http_->site = console_site_.get();
     return {};
+  }
+
+  // Returns what operators should know of although the server takes work.
+  std::vector<std::string> warnings() const {
+    std::vector<std::string> codes;
+    if (backups_.failing()) codes.emplace_back("backup_failed");
+    return codes;
   }
 
   Status load_identities() {
@@ -681,6 +714,7 @@ class RunningServer final : public Server {
 Result<std::unique_ptr<Server>> Server::start(const ServeConfig& config,
                                               std::unique_ptr<storage::Storage> storage) {
   const fs::path state(config.state_dir);
+  if (!config.backup_to.empty()) TRY(backup::check_apart(config.state_dir, config.backup_to));
   std::error_code error;
   fs::create_directories(state, error);
   if (error)

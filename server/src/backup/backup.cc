@@ -93,6 +93,7 @@ class Maker {
   // Adds a file of the state folder with this hash. If it is missing or has another hash, the
   // backup goes on without it.
   Status add(const std::string& path, const std::string& sha256) {
+    TRY(source_.may_go_on());
     const fs::path source = fs::path(source_.state_dir) / path;
     const fs::path target = repository_.content_of(sha256);
     std::error_code error;
@@ -163,12 +164,17 @@ std::vector<std::string> blobs_in(const std::string& folder) {
   return found;
 }
 
-Result<Made> make_backup(const Source& source, const std::string& folder, std::int64_t keep) {
-  if (is_inside(folder, source.state_dir) || is_inside(source.state_dir, folder)) {
+Status check_apart(const std::string& state_dir, const std::string& folder) {
+  if (is_inside(folder, state_dir) || is_inside(state_dir, folder)) {
     return Error{"backup_inside_state",
                  "The folder of backups and the state folder must not contain each other: name "
                  "another folder, best on another disk."};
   }
+  return {};
+}
+
+Result<Made> make_backup(const Source& source, const std::string& folder, std::int64_t keep) {
+  TRY(check_apart(source.state_dir, folder));
   TRY(const auto repository, Repository::open(folder, Repository::Use::change));
   auto made = Maker(source, *repository).run();
   if (!made) {

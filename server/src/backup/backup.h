@@ -23,6 +23,8 @@ struct Source {
   // copied.
   std::function<Status(const std::string& target, const std::function<void()>& begun)>
       copy_database;
+  // Is called before each file; an error ends the backup.
+  std::function<Status()> may_go_on = [] { return Status(); };
   // Keeps the files of all blobs that there are now until the returned object is destroyed. Is
   // called before the copy and again when the copy has begun. A blob that came and went in between
   // may be named by the copy and gone; then the database is copied again.
@@ -38,6 +40,9 @@ struct Made {
   // What is wrong with the state folder. The backup has everything else.
   std::vector<storage::Finding> findings;
 };
+
+// Returns the error `backup_inside_state` if one of the two folders is in the other.
+Status check_apart(const std::string& state_dir, const std::string& folder);
 
 // Makes a backup in `folder`, and keeps the newest `keep` ones (0: all). Errors: those of
 // Repository::open(), `backup_inside_state`, those of copy_database().

@@ -209,6 +209,20 @@ TEST_F(BackupTest, DamageIsFound) {
   EXPECT_EQ(restore_to("again", made.name).error().code, "backup_damaged");
 }
 
+TEST_F(BackupTest, TruncatedFilesAreFound) {
+  const Made made = make().value();
+  fs::remove(content(artifact_));
+  std::ofstream(content(artifact_)) << "an a";
+  EXPECT_THAT(codes(), ElementsAre("blob_damaged"));
+  EXPECT_EQ(make(kAt + 1'000).value().new_files, 1);  // the next backup mends it
+  EXPECT_THAT(codes(), IsEmpty());
+  const fs::path database = folder_ / made.name / "hyperflock.db";
+  fs::resize_file(database, fs::file_size(database) / 2);
+  EXPECT_THAT(codes(), ElementsAre("database_damaged", "integrity"));
+  EXPECT_EQ(restore_to("again", made.name).error().code, "backup_damaged");
+  EXPECT_FALSE(fs::exists(scratch_.path() / "again"));
+}
+
 // A list with a right hash still must not name a file outside of the restored folder.
 TEST_F(BackupTest, NoPathLeadsOutOfTheRestoredFolder) {
   const Made made = make().value();
@@ -265,6 +279,8 @@ TEST_F(BackupTest, RestoresOnlyToAnEmptyFolder) {
   EXPECT_TRUE(restore_to("again").has_value());
   EXPECT_EQ(restore_to("again").error().code, "not_empty");
   EXPECT_EQ(restore_to("other", "20200101T000000Z").error().code, "unknown_backup");
+  EXPECT_EQ(restore_to("other", "../x").error().code, "unknown_backup");
+  EXPECT_EQ(restore_to("other", "part").error().code, "unknown_backup");
   EXPECT_FALSE(fs::exists(scratch_.path() / "other"));
 }
 

@@ -44,6 +44,12 @@ Result<Restored> restore(const std::string& folder, const std::string& name,
   TRY(const auto files, repository->files(restored.name));
   const fs::path from = repository->path_of(restored.name) / "hyperflock.db";
   TRY(auto checked, storage::check_database(from.string(), storage::DatabaseState::resting));
+  const auto broken = std::ranges::find(checked.findings, "integrity", &storage::Finding::code);
+  if (broken != checked.findings.end()) {
+    return Error{"backup_damaged", "The database of the backup " + restored.name +
+                                       " is damaged (" + broken->text +
+                                       "): restore another one with --backup."};
+  }
   restored.at = manifest.at;
   restored.findings = std::move(checked.findings);
 

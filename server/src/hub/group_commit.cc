@@ -4,10 +4,15 @@
 #include <iterator>
 #include <utility>
 
+#include "protocol/names.h"
 #include "storage/reserve.h"
 #include "telemetry/log.h"
 
 namespace hyperflock::hub {
+
+using telemetry::Counter;
+using telemetry::Gauge;
+using telemetry::Histogram;
 
 GroupCommit::GroupCommit(storage::Storage& storage, telemetry::Metrics& metrics,
                          std::size_t batch_limit, std::function<void(CommitDone)> done,
@@ -25,7 +30,11 @@ GroupCommit::~GroupCommit() { stop(); }
 void GroupCommit::push(std::vector<CommitGroup>& groups) {
   {
     const std::lock_guard lock(mutex_);
-    for (CommitGroup& group : groups) waiting_.push_back(std::move(group));
+    if (waiting_.empty()) waits_since_ = std::chrono::steady_clock::now();
+    for (CommitGroup& group : groups) {
+      count_waiting(std::ssize(group));
+      waiting_.push_back(std::move(group));
+    }
   }
   groups.clear();
   wake_.notify_one();
@@ -36,6 +45,7 @@ std::vector<CommitItem> GroupCommit::resume() {
   const std::lock_guard lock(mutex_);
   if (!halted_) return unwritten;
   for (CommitGroup& group : waiting_) {
+    count_waiting(-std::ssize(group));
     unwritten.insert(unwritten.end(), std::make_move_iterator(group.begin()),
                      std::make_move_iterator(group.end()));
   }
@@ -58,6 +68,10 @@ void GroupCommit::stop() {
   if (thread_.joinable()) thread_.join();
 }
 
+void GroupCommit::count_waiting(std::ptrdiff_t more) {
+  metrics_.change(Gauge::commit_backlog, static_cast<double>(more));
+}
+
 std::vector<CommitItem> GroupCommit::take_batch() {
   std::vector<CommitItem> batch;
   // On a full disk each group is a batch of its own, so that only groups that may not use the
@@ -69,21 +83,31 @@ std::vector<CommitItem> GroupCommit::take_batch() {
                  std::make_move_iterator(group.end()));
     waiting_.pop_front();
   }
+  count_waiting(-std::ssize(batch));
+  // What stays is newer than what was taken, but its own time is not known.
+  const auto now = std::chrono::steady_clock::now();
+  metrics_.observe(Histogram::commit_wait_seconds,
+                   std::chrono::duration<double>(now - std::exchange(waits_since_, now)).count());
   return batch;
 }
 
 void GroupCommit::count(const CommitDone& batch, double seconds) {
   const auto& outcomes = *batch.outcomes;
-  metrics_.commit(outcomes.size(), seconds);
+  metrics_.count(Counter::commits);
+  metrics_.observe(Histogram::commit_transitions, static_cast<double>(outcomes.size()));
+  metrics_.observe(Histogram::commit_seconds, seconds);
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
     const storage::Transition& transition = batch.items[i].transition;
     if (outcomes[i].applied != storage::Applied::applied) continue;
-    if (std::holds_alternative<storage::StartAttempt>(transition)) metrics_.attempt_leased();
+    if (std::holds_alternative<storage::StartAttempt>(transition))
+      metrics_.count(Counter::attempts_leased);
+    if (const auto* ended = std::get_if<storage::EndAttempt>(&transition); ended && ended->failure)
+      metrics_.count(Counter::attempts_failed, protocol::name_of(ended->failure->cause));
     if (outcomes[i].seq == 0) continue;
     if (const auto* stored = std::get_if<storage::StoreResult>(&transition)) {
-      metrics_.trial_finished(stored->result.outcome);
+      metrics_.count(Counter::trials_finished, protocol::name_of(stored->result.outcome));
     } else if (std::holds_alternative<storage::FailTrial>(transition)) {
-      metrics_.trial_finished(protocol::Outcome::failed);
+      metrics_.count(Counter::trials_finished, "failed");
     }
   }
 }
@@ -133,7 +157,7 @@ void GroupCommit::run() {
     if (batch.outcomes) {
       count(batch, spent.count());
     } else {
-      metrics_.commit_failed();
+      metrics_.count(Counter::commit_failures, batch.outcomes.error().code);
       telemetry::log(telemetry::LogLevel::error, "commit_failed",
                      {{"code", batch.outcomes.error().code},
                       {"reason", batch.outcomes.error().message},
@@ -147,6 +171,7 @@ void GroupCommit::run() {
       // Waiting transitions may depend on those that were not written, so they fail too.
       halted_ = true;
       for (CommitGroup& group : waiting_) {
+        count_waiting(-std::ssize(group));
         batch.items.insert(batch.items.end(), std::make_move_iterator(group.begin()),
                            std::make_move_iterator(group.end()));
       }

@@ -9,6 +9,7 @@
 // and must not block.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -76,6 +77,7 @@ class GroupCommit {
  private:
   void run();
   std::vector<CommitItem> take_batch();
+  void count_waiting(std::ptrdiff_t more);
   void write(CommitDone& batch, std::span<const storage::Transition> transitions);
   void count(const CommitDone& batch, double seconds);
 
@@ -88,6 +90,7 @@ class GroupCommit {
   std::mutex mutex_;
   std::condition_variable wake_;
   std::deque<CommitGroup> waiting_;
+  std::chrono::steady_clock::time_point waits_since_{};  // the first of waiting_
   bool full_ = false;
   bool halted_ = false;
   bool stopped_ = false;

@@ -142,8 +142,10 @@ TEST_F(GroupCommitTest, CountsWhatItWrote) {
   push(group(1, 3));
   EXPECT_EQ(next(), "1 2 3");
   const std::string text = metrics_.text();
-  EXPECT_NE(text.find("\ncommits_total 1"), std::string::npos) << text;
-  EXPECT_NE(text.find("commit_batch_size_sum 3"), std::string::npos) << text;
+  EXPECT_NE(text.find("\nhyperflock_commits_total 1"), std::string::npos) << text;
+  EXPECT_NE(text.find("hyperflock_commit_transitions_sum 3"), std::string::npos) << text;
+  EXPECT_NE(text.find("\nhyperflock_commit_backlog_transitions 0"), std::string::npos) << text;
+  EXPECT_NE(text.find("\nhyperflock_commit_wait_seconds_count 1"), std::string::npos) << text;
 }
 
 // ---- a full disk

@@ -44,6 +44,7 @@ class StrandHub final : public Hub {
         storage_(storage),
         readers_(readers),
         outputs_(outputs),
+        metrics_(metrics),
         strand_(asio::make_strand(io)),
         tick_(strand_),
         reload_(strand_),
@@ -342,16 +343,20 @@ class StrandHub final : public Hub {
     push(Task([this, done = std::move(done)] { done(dispatcher_.counters()); }));
   }
 
-  Health health() const override { return {read_only_, draining_, full_}; }
+  Health health() const override { return {read_only_ || unproven_, draining_, full_}; }
 
  private:
   struct Opening {
     dispatch::SessionOpened event;
     std::shared_ptr<Peer> peer;
   };
+  using Moment = std::chrono::steady_clock::time_point;
   struct Connected {
     std::shared_ptr<Peer> peer;
     std::string device;  // empty: the owner of a study
+    // When its result and its call came that are not answered yet.
+    std::optional<Moment> result_at{};
+    std::optional<Moment> call_at{};
   };
   struct Claiming {
     dispatch::StudyClaimed event;
@@ -488,9 +493,30 @@ class StrandHub final : public Hub {
   bool keep_to_budget(dispatch::MessageReceived& event) {
     const auto found = peers_.find(event.session);
     if (found == peers_.end()) return true;
+    if (std::holds_alternative<protocol::TrialResult>(event.message)) {
+      found->second.result_at = std::chrono::steady_clock::now();
+    } else if (std::holds_alternative<protocol::Call>(event.message)) {
+      found->second.call_at = std::chrono::steady_clock::now();
+    }
     const DeviceBudget::Kept kept = budget_.keep(found->second.device, event.message, steady_now());
     if (kept.answer) found->second.peer->send(protocol::serialize(*kept.answer));
     return kept.passes;
+  }
+
+  // Measures how long a device has waited for this answer.
+  void note_answer(Connected& peer, const protocol::ServerMessage& message) {
+    using telemetry::Histogram;
+    const auto end = [this](std::optional<Moment>& begun, Histogram histogram) {
+      if (!begun) return;
+      const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - *begun;
+      metrics_.observe(histogram, spent.count());
+      begun.reset();
+    };
+    if (std::holds_alternative<protocol::ResultAck>(message)) {
+      end(peer.result_at, Histogram::cycle_seconds);
+    } else if (std::holds_alternative<protocol::Reply>(message)) {
+      end(peer.call_at, Histogram::owner_call_seconds);
+    }
   }
 
   void on_open(Opening opening) {
@@ -532,8 +558,9 @@ class StrandHub final : public Hub {
               },
               [this](dispatch::Send& send) {
                 const auto found = peers_.find(send.session);
-                if (found != peers_.end())
-                  found->second.peer->send(protocol::serialize(send.message));
+                if (found == peers_.end()) return;
+                found->second.peer->send(protocol::serialize(send.message));
+                note_answer(found->second, send.message);
               },
               [this](dispatch::Close& close) {
                 const auto found = peers_.find(close.session);
@@ -613,7 +640,7 @@ class StrandHub final : public Hub {
       for (CommitGroup& group : std::exchange(staged_, {}))
         std::ranges::move(group, std::back_inserter(done.items));
       const bool waits_already = full_;
-      read_only_ = true;
+      read_only_ = unproven_ = true;
       full_ = done.full;
       leaves_full_ = false;
       fail(done.items, done.outcomes.error());
@@ -621,6 +648,7 @@ class StrandHub final : public Hub {
       return;
     }
     failures_in_a_row_ = 0;
+    unproven_ = false;
     // The sweep waits for a successful commit, because its own failure would close every session.
     if (std::exchange(unswept_, false)) sweep_.begin();
     dispatch::BatchCommitted committed;
@@ -717,6 +745,9 @@ class StrandHub final : public Hub {
     telemetry::log(telemetry::LogLevel::warning, "storage_recovered");
     unswept_ = loaded->unswept;
     handle(dispatch::Restored{std::move(loaded).value()});
+    // Only a commit shows that the database can be written again.
+    stage({storage::KeepTime{}}, [](const Result<storage::Outcome>&) {});
+    flush();
   }
 
   // There is only one timer. A later deadline does not move it: the early tick then sets it again.
@@ -739,6 +770,7 @@ class StrandHub final : public Hub {
   storage::Storage& storage_;
   ReaderPool& readers_;
   OutputBook& outputs_;
+  telemetry::Metrics& metrics_;
 
   mutable std::mutex owned_mutex_;
   std::set<StudyId> owned_;  // ask-and-tell studies whose owner is attached; under owned_mutex_
@@ -781,6 +813,9 @@ class StrandHub final : public Hub {
   std::atomic<std::uint64_t> last_session_{0};
   std::atomic<std::size_t> open_sessions_{0};
   std::atomic<bool> read_only_;
+  // A commit failed, and none has succeeded since. Unlike read_only_, it does not change with each
+  // try to go on, so that who watches the server sees one trouble and not many.
+  std::atomic<bool> unproven_{false};
   std::atomic<bool> full_;
   std::atomic<bool> draining_{false};
 

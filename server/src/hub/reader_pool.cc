@@ -24,12 +24,12 @@ void yield_to_others() {
 }  // namespace
 
 ReaderPool::ReaderPool(const ReaderLimits& limits)
-    : work_{Work(limits.queues), Work(limits.queues), Work(limits.queues)} {
+    : waited_(limits.waited), work_{Work(limits.queues), Work(limits.queues), Work(limits.queues)} {
   for (std::size_t band = 0; band < kBands; ++band) {
     for (std::size_t i = 0; i < limits.threads[band]; ++i)
       threads_.emplace_back([this, band] {
         if (band == static_cast<std::size_t>(Band::costly)) yield_to_others();
-        run(work_[band]);
+        run(band);
       });
   }
 }
@@ -41,7 +41,8 @@ Added ReaderPool::post(const Lane& lane, std::function<void()> task) {
   {
     const std::lock_guard lock(mutex_);
     if (stopped_) return Added::full;
-    const Added added = work.queue.add(lane.caller, std::move(task));
+    const Added added =
+        work.queue.add(lane.caller, Task{std::move(task), std::chrono::steady_clock::now()});
     if (added != Added::yes) return added;
   }
   work.wake.notify_one();
@@ -49,7 +50,7 @@ Added ReaderPool::post(const Lane& lane, std::function<void()> task) {
 }
 
 void ReaderPool::stop() {
-  std::array<std::deque<std::function<void()>>, kBands> dropped;
+  std::array<std::deque<Task>, kBands> dropped;
   {
     const std::lock_guard lock(mutex_);
     stopped_ = true;
@@ -61,15 +62,23 @@ void ReaderPool::stop() {
   }
 }
 
-void ReaderPool::run(Work& work) {
+std::size_t ReaderPool::waiting(Band band) const {
+  const std::lock_guard lock(mutex_);
+  return work_[static_cast<std::size_t>(band)].queue.waiting();
+}
+
+void ReaderPool::run(std::size_t band) {
+  Work& work = work_[band];
   std::unique_lock lock(mutex_);
   for (;;) {
     work.wake.wait(lock, [&] { return stopped_ || work.queue.ready(); });
     if (stopped_) return;
     auto next = work.queue.take();
     lock.unlock();
-    next->task();
-    next->task = nullptr;  // destroys what it holds before the lock is taken again
+    if (waited_)
+      waited_(static_cast<Band>(band), std::chrono::steady_clock::now() - next->task.since);
+    next->task.run();
+    next->task.run = nullptr;  // destroys what it holds before the lock is taken again
     lock.lock();
     if (stopped_) return;
     // This thread looks at the queue itself, so no other one need be woken for the caller's next

@@ -4,11 +4,13 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <functional>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -22,6 +24,7 @@ enum class Band {
   operators,  // everything that administrators ask for, and the server's own work
 };
 inline constexpr std::size_t kBands = 3;
+inline constexpr std::array<std::string_view, kBands> kBandNames{"quick", "costly", "operators"};
 
 // The queue in which work waits: each caller has one in each band.
 struct Lane {
@@ -40,6 +43,8 @@ struct ReaderLimits {
   // second caller need not wait for the first one's task.
   std::array<std::size_t, kBands> threads{2, 2, 2};
   FairLimits queues{};
+  // Is called with how long a task has waited, just before it runs. Any thread.
+  std::function<void(Band, std::chrono::duration<double>)> waited{};
 };
 
 class ReaderPool {
@@ -57,20 +62,28 @@ class ReaderPool {
     return post(Lane{}, std::move(task)) == Added::yes;
   }
 
+  // Returns how many tasks of a band wait. Any thread.
+  std::size_t waiting(Band band) const;
+
   // Finishes running tasks and drops waiting ones. Further calls do nothing.
   void stop();
 
  private:
-  using Queue = FairQueue<std::function<void()>>;
+  struct Task {
+    std::function<void()> run;
+    std::chrono::steady_clock::time_point since;
+  };
+  using Queue = FairQueue<Task>;
   struct Work {
     explicit Work(const FairLimits& limits) : queue(limits) {}
     Queue queue;  // under mutex_
     std::condition_variable wake;
   };
 
-  void run(Work& work);
+  void run(std::size_t band);
 
-  std::mutex mutex_;
+  const std::function<void(Band, std::chrono::duration<double>)> waited_;
+  mutable std::mutex mutex_;
   std::array<Work, kBands> work_;
   bool stopped_ = false;
   std::vector<std::thread> threads_;

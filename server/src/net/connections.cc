@@ -46,7 +46,10 @@ Result<ConnectionSlot> Connections::admit(const std::string& client) {
   std::uint64_t id = 0;
   {
     const std::lock_guard lock(mutex_);
-    if (shut_code_) return full;
+    if (shut_code_) {
+      metrics_.count(telemetry::Counter::connections_refused, "stopping");
+      return full;
+    }
     // The client's own limit is checked first, so that a client that has reached it displaces no
     // connection.
     TRY(count(client));
@@ -54,6 +57,7 @@ Result<ConnectionSlot> Connections::admit(const std::string& client) {
       if (open_.size() < total_ + std::min(total_, kDisplacedAtOnce)) displaced = oldest_unproven();
       if (!displaced) {
         uncount(client);
+        metrics_.count(telemetry::Counter::connections_refused, full.code);
         return full;
       }
     }
@@ -62,7 +66,7 @@ Result<ConnectionSlot> Connections::admit(const std::string& client) {
     unproven_.insert(id);
   }
   if (displaced) displaced->displace();
-  metrics_.connection_opened();
+  metrics_.change(telemetry::Gauge::connections, 1, origin_);
   return ConnectionSlot(this, id, client);
 }
 
@@ -80,6 +84,7 @@ Status Connections::count(const std::string& client) {
   if (client.empty()) return {};
   std::size_t& open = by_client_[client];
   if (open >= per_client_) {
+    metrics_.count(telemetry::Counter::connections_refused, "too_many_connections");
     return Error{"too_many_connections",
                  "Your address has as many connections open as it may have; try again shortly."};
   }
@@ -158,7 +163,7 @@ void Connections::attach(std::uint64_t id, const std::shared_ptr<Closable>& conn
 }
 
 void Connections::release(std::uint64_t id, const std::string& client) {
-  metrics_.connection_closed();
+  metrics_.change(telemetry::Gauge::connections, -1, origin_);
   std::shared_ptr<Closable> last;  // destroyed after the lock is released
   const std::lock_guard lock(mutex_);
   if (const auto found = open_.find(id); found != open_.end()) {

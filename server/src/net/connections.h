@@ -14,6 +14,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -70,8 +71,10 @@ class ConnectionSlot {
 
 class Connections {
  public:
-  Connections(std::size_t per_client, std::size_t total, telemetry::Metrics& metrics)
-      : per_client_(per_client), total_(total), metrics_(metrics) {}
+  // `origin` is the value of the label of the metrics.
+  Connections(std::size_t per_client, std::size_t total, telemetry::Metrics& metrics,
+              std::string_view origin = {})
+      : per_client_(per_client), total_(total), metrics_(metrics), origin_(origin) {}
 
   // More connections than `total` may be open for a moment, while displaced ones end.
   static constexpr std::size_t kDisplacedAtOnce = 64;
@@ -108,6 +111,7 @@ class Connections {
   const std::size_t per_client_;
   const std::size_t total_;
   telemetry::Metrics& metrics_;
+  const std::string_view origin_;
   mutable std::mutex mutex_;
   std::condition_variable emptied_;
   std::uint64_t last_id_ = 0;

@@ -228,6 +228,7 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
     expire_after(context_.limits.head_ms);
     auto [error, bytes] = co_await beast::http::async_read_header(*stream_, buffer_, head, kUse);
     idle_ = false;
+    asked_at_ = std::chrono::steady_clock::now();
     if (error) {
       co_await refuse_head(error);
       co_return false;
@@ -275,6 +276,17 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
     if (!co_await read_body(body, request->body)) co_return false;
     http::Response response = co_await ask_site(request);
     co_return co_await finish(*request, std::move(response), keep, false);
+  }
+
+  // Counts an answer that is about to be sent.
+  void count_answer(int status) {
+    static constexpr std::array<std::string_view, 6> kClasses{"",    "1xx", "2xx",
+                                                              "3xx", "4xx", "5xx"};
+    const auto group = static_cast<std::size_t>(status) / 100;
+    context_.metrics.count(telemetry::Counter::http_requests,
+                           group < kClasses.size() ? kClasses[group] : kClasses[0]);
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - asked_at_;
+    context_.metrics.observe(telemetry::Histogram::http_seconds, spent.count());
   }
 
   static bool takes_body(http::Method method) {
@@ -340,7 +352,7 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
     handed->request = head.release();
     handed->slot = std::move(slot_);
     handed->address = request.address;
-    context_.metrics.http_request(101);
+    count_answer(101);
     context_.upgrade(std::move(handed));
     co_return false;
   }
@@ -454,7 +466,7 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
   Awaitable<bool> finish(const http::Request& request, http::Response response,
                          http::KeepAlive keep, bool unread) {
     if (unread) keep = http::KeepAlive::no;
-    context_.metrics.http_request(response.status);
+    count_answer(response.status);
     sending_ = PacedTransfer(context_.limits.pace, steady_now());
     const std::string head = http::serialize_head(
         response, keep, request.secure ? http::Scheme::https : http::Scheme::http);
@@ -494,7 +506,7 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
 
   Awaitable<void> refuse(const Error& error) {
     const http::Response response = http::error_response(error);
-    context_.metrics.http_request(response.status);
+    count_answer(response.status);
     sending_ = PacedTransfer(context_.limits.pace, steady_now());
     const std::string head = http::serialize_head(
         response, http::KeepAlive::no, peer_.secure ? http::Scheme::https : http::Scheme::http);
@@ -610,6 +622,8 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
   beast::flat_buffer buffer_;
   bool first_ = true;
   bool idle_ = false;
+  // When the head of the request was read.
+  std::chrono::steady_clock::time_point asked_at_ = std::chrono::steady_clock::now();
   std::atomic<bool> shutting_{false};
 };
 

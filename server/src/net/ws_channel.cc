@@ -82,7 +82,7 @@ class Channel final : public WsChannel, public std::enable_shared_from_this<Chan
       close_slow_peer();
       return;
     }
-    metrics_.queued_bytes(static_cast<std::int64_t>(bytes));
+    metrics_.change(telemetry::Gauge::websocket_queue_bytes, static_cast<double>(bytes));
     asio::dispatch(ws_.get_executor(),
                    [self = shared_from_this(), frame = std::move(frame)]() mutable {
                      self->enqueue(std::move(frame));
@@ -257,7 +257,7 @@ class Channel final : public WsChannel, public std::enable_shared_from_this<Chan
 
   void close_slow_peer() {
     if (slow_.exchange(true)) return;
-    metrics_.slow_peer_closed();
+    metrics_.count(telemetry::Counter::slow_peers_closed);
     asio::post(ws_.get_executor(), [self = shared_from_this()] {
       if (self->finished_) return;
       // The waiting frames are dropped, because the peer does not read them. Only the frame that is
@@ -309,7 +309,7 @@ class Channel final : public WsChannel, public std::enable_shared_from_this<Chan
 
   void forget(std::size_t bytes) {
     queued_.fetch_sub(bytes);
-    metrics_.queued_bytes(-static_cast<std::int64_t>(bytes));
+    metrics_.change(telemetry::Gauge::websocket_queue_bytes, -static_cast<double>(bytes));
   }
 
   const ChannelLimits limits_;

@@ -65,6 +65,9 @@ struct ServeConfig {
   std::uint64_t min_free_bytes = std::uint64_t{1} << 30;
   // This many bytes are reserved for deletions, cancellations and revocations on a full disk.
   std::uint64_t reserve_bytes = std::uint64_t{64} << 20;
+  std::string backup_to;  // folder of the server's own backups; empty: it makes none
+  Millis backup_every_ms = 6 * kHourMs;
+  std::int64_t backup_keep = 28;
   Millis lease_ms = 45'000;
   Millis heartbeat_ms = 10'000;
   Millis call_ms = 60'000;  // how long a device's call waits for a study's owner (R43)

@@ -32,6 +32,14 @@ std::string file_fault(const std::string& text) {
   return found ? std::string() : "There is no file " + text + ".";
 }
 
+// A folder that is made if it is missing.
+std::string new_folder_fault(const std::string& text) {
+  std::error_code error;
+  const bool is_other =
+      std::filesystem::exists(text, error) && !std::filesystem::is_directory(text, error);
+  return is_other ? text + " is no folder." : std::string();
+}
+
 std::string name_fault(const std::string& text) {
   if (text.size() > kLongestNameBytes) return "Give a name of at most 256 bytes of UTF-8.";
   const auto name = names::plain_name(text, "the name");
@@ -113,6 +121,7 @@ std::vector<Setting> make_table() {
   constexpr std::string_view kFirst = "First start";
   constexpr std::string_view kConnections = "Connections";
   constexpr std::string_view kSizes = "Sizes and the disk";
+  constexpr std::string_view kBackups = "Backups";
   constexpr std::string_view kTimes = "Times of the protocol";
   constexpr std::string_view kPeople = "Joins, researchers and webhooks";
   constexpr std::string_view kAudit = "Audit log";
@@ -198,6 +207,14 @@ std::vector<Setting> make_table() {
        "what guests leave of the disk: with less, nothing that grows is accepted"},
       {kSizes, "reserve-bytes", size(&C::reserve_bytes, 0, kTiB),
        "kept on the disk for deletions, cancellations and revocations; 0 keeps nothing"},
+
+      {kBackups, "backup-to", text(&C::backup_to, "FOLDER", new_folder_fault),
+       "folder in which the server makes backups of --state by itself (created), best on another "
+       "disk; without it, it makes none"},
+      {kBackups, "backup-every", time(&C::backup_every_ms, kMinuteMs, 31 * kDayMs),
+       "how old the newest backup becomes before the server makes the next one"},
+      {kBackups, "backup-keep", integer(&C::backup_keep, 1, 100'000),
+       "how many backups are kept; older ones are removed"},
 
       {kTimes, "lease-ms", time(&C::lease_ms, 1'000, kHourMs),
        "how long an attempt lives without a sign of its device"},

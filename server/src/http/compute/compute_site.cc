@@ -19,6 +19,7 @@ namespace hyperflock::http {
 namespace {
 
 using protocol::ObjectWriter;
+using telemetry::Counter;
 
 constexpr std::uint64_t kReportBody = std::uint64_t{32} * 1024;
 constexpr std::array<std::string_view, 2> kPages{"/join", "/selftest"};
@@ -104,7 +105,7 @@ Result<Response> project(const SiteContext& context, const Request& request) {
   return json_response(200, out + "}");
 }
 
-Status join(const SiteContext& context, const Request& request, const Reply& reply) {
+Status admit_join(const SiteContext& context, const Request& request, const Reply& reply) {
   TRY(const auto query, parse_join_query(request.body));
   TRY(const auto code, opened_by(context, query.code, request.address));
   if (!code.open) return closed_code();
@@ -119,9 +120,11 @@ Status join(const SiteContext& context, const Request& request, const Reply& rep
   const storage::Device device{auth::new_device_id(), code.project, auth::token_hash(secret),
                                query.device_class, query.engine};
   const storage::CreateDevice create{device, auth::token_hash(query.code), context.max_devices};
-  const auto answer = [create, device, secret, &identities = context.identities](
-                          const storage::Outcome& outcome) -> Result<Response> {
+  const auto answer = [create, device, secret, &identities = context.identities,
+                       &metrics =
+                           context.metrics](const storage::Outcome& outcome) -> Result<Response> {
     if (outcome.refusal == storage::Refusal::too_many_devices) {
+      metrics.count(Counter::joins_refused, "too_many_devices");
       return Error{"too_many_devices",
                    "As many devices have joined as this server takes; try again later."};
     }
@@ -129,6 +132,7 @@ Status join(const SiteContext& context, const Request& request, const Reply& rep
     if (outcome.applied != storage::Applied::applied)
       return Error{"internal", "The new device's name was taken; join again."};
     identities.committed(create, outcome);
+    metrics.count(Counter::devices_joined);
     telemetry::log(
         telemetry::LogLevel::info, "device_joined",
         {{"device", device.id}, {"project", device.project}, {"class", device.device_class}});
@@ -138,6 +142,12 @@ Status join(const SiteContext& context, const Request& request, const Reply& rep
   };
   context.hub.commit({create}, reply_with(reply, answer));
   return {};
+}
+
+Status join(const SiteContext& context, const Request& request, const Reply& reply) {
+  Status admitted = admit_join(context, request, reply);
+  if (!admitted) context.metrics.count(Counter::joins_refused, admitted.error().code);
+  return admitted;
 }
 
 // Erases a device that a volunteer asks to erase. The audit log does not name the device.

@@ -73,9 +73,17 @@ Result<Response> device_reports(const SiteContext& context, const Request& reque
 }
 
 Status metrics(const SiteContext& context, const Request&, const Reply& reply) {
+  using telemetry::Gauge;
+  context.metrics.refresh();
+  const hub::Health health = context.hub.health();
+  context.metrics.set(Gauge::read_only, health.read_only ? 1 : 0);
+  context.metrics.set(Gauge::disk_full, health.full || context.room.left() == 0 ? 1 : 0);
   context.hub.counters([reply, &metrics = context.metrics](const dispatch::Counters& now) {
-    metrics.dispatcher(now.workers, now.leased, now.queued, now.read_only);
-    metrics.owners(now.owners, now.calls_waiting);
+    metrics.set(Gauge::devices_connected, static_cast<double>(now.workers));
+    metrics.set(Gauge::attempts_running, static_cast<double>(now.leased));
+    metrics.set(Gauge::trials_queued, static_cast<double>(now.queued));
+    metrics.set(Gauge::owners_attached, static_cast<double>(now.owners));
+    metrics.set(Gauge::owner_calls_waiting, static_cast<double>(now.calls_waiting));
     Response response;
     response.content_type = "text/plain; version=0.0.4; charset=utf-8";
     response.headers.emplace_back("Cache-Control", "no-store");

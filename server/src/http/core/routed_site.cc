@@ -8,6 +8,7 @@
 #include "base/ip.h"
 #include "http/core/admission.h"
 #include "http/core/same_origin.h"
+#include "protocol/json/json_writer.h"
 
 namespace hyperflock::http {
 namespace {
@@ -137,7 +138,15 @@ Result<Response> readiness(const SiteContext& context, const Request&) {
   }
   if (health.read_only) return Error{"read_only", "The server cannot write to its database now."};
   if (context.room.left() == 0) return error_response(503, hub::no_room());
-  return json_response(200, R"({"status":"ready"})");
+  std::string out;
+  protocol::ObjectWriter body(out);
+  body.text("status", "ready");
+  if (const auto warnings = context.warnings(); !warnings.empty()) {
+    protocol::append_list(body.begin("warnings"), warnings,
+                          [&out](const std::string& code) { protocol::append_string(out, code); });
+  }
+  body.end();
+  return json_response(200, std::move(out));
 }
 
 Result<Response> alive(const SiteContext&, const Request&) {

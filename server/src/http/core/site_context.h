@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -45,6 +46,8 @@ struct SiteContext {
   std::string server_version;
   std::string join_origin;  // the compute origin for volunteers, without a slash at the end
   std::string own_origin;   // of this site, as browsers see it; empty: only its Host is known
+  // Returns the codes of troubles with which the server still takes work, such as `backup_failed`.
+  std::function<std::vector<std::string>()> warnings = [] { return std::vector<std::string>(); };
   std::uint64_t max_blob_bytes = std::uint64_t{512} << 20;
   std::uint64_t max_checkpoint_bytes = std::uint64_t{64} << 20;
   std::uint64_t max_artifact_bytes = std::uint64_t{64} << 20;
