@@ -32,6 +32,7 @@ import {
   trialSeriesOf,
   trialsOf,
   type WorkerRow,
+  warningsOf,
   workersOf,
 } from "./model/rows.ts";
 
@@ -44,6 +45,9 @@ export const PAGE_ROWS = 500;
 /** The most series of a study that the page offers. */
 const MOST_SERIES = 1_000;
 const MOST_WORKERS = 5_000;
+
+/** The codes with which a server says that it takes no work. */
+const NOT_READY: ReadonlySet<string> = new Set(["draining", "disk_full", "read_only", "no_room"]);
 
 type Method = "GET" | "POST" | "DELETE";
 
@@ -99,6 +103,8 @@ export interface Api {
   /** Makes a new join link for the first project. */
   joinLink(): Promise<string>;
   // ---- requests that only administrators may make
+  /** Returns the codes of what is wrong with the server, such as `backup_failed` or `disk_full`. */
+  warnings(): Promise<readonly string[]>;
   /** Returns the studies that wait for approval, at most 50. */
   awaiting(): Promise<readonly StudyRow[]>;
   /** Returns the first people, at most `count`, and how many bytes the server may still store. */
@@ -227,6 +233,18 @@ export class ConsoleApi implements Api {
 
   joinLink(): Promise<string> {
     return this.#ask("POST", "/api/enrolment", joinUrlOf);
+  }
+
+  async warnings(): Promise<readonly string[]> {
+    try {
+      return await this.#ask("GET", "/readyz", warningsOf);
+    } catch (error) {
+      // A server that takes no work says why.
+      if (error instanceof ConsoleError && NOT_READY.has(error.code)) {
+        return [error.code];
+      }
+      throw error;
+    }
   }
 
   async awaiting(): Promise<readonly StudyRow[]> {

@@ -75,6 +75,8 @@ function problemOf(error: unknown): Problem {
 
 /** What administrators of the server have stopped, limited and not yet approved (R67, R68). */
 export interface Operated {
+  /** The codes of what is wrong with the server. */
+  readonly warnings: readonly string[];
   /** The studies that wait for approval, oldest first. */
   readonly awaiting: readonly StudyRow[];
   readonly people: readonly PersonRow[];
@@ -91,15 +93,17 @@ export interface Operated {
 export type Done = (words: Words) => string;
 
 export async function operatedOf(api: Api, count = PEOPLE_AT_ONCE): Promise<Operated> {
-  const [awaiting, { people, room, more }, projects, barred, ceilings] = await Promise.all([
-    api.awaiting(),
-    api.people(count),
-    api.projects(),
-    api.barred(),
-    api.ceilings(),
-  ]);
+  const [warnings, awaiting, { people, room, more }, projects, barred, ceilings] =
+    await Promise.all([
+      api.warnings(),
+      api.awaiting(),
+      api.people(count),
+      api.projects(),
+      api.barred(),
+      api.ceilings(),
+    ]);
   const morePeople = more && count < MOST_PEOPLE;
-  return { awaiting, people, morePeople, room, projects, barred, ceilings };
+  return { warnings, awaiting, people, morePeople, room, projects, barred, ceilings };
 }
 
 export class ResearchStore {

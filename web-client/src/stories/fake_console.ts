@@ -35,6 +35,8 @@ export interface ConsoleRows {
   readonly people?: readonly Readonly<Record<string, unknown>>[];
   /** How many bytes the server may still store; 50 GB if it is left out. */
   readonly room?: number;
+  /** The codes of what is wrong with the server. */
+  readonly warnings?: readonly string[];
   readonly projects?: readonly Readonly<Record<string, unknown>>[];
   readonly barred?: readonly Readonly<Record<string, unknown>>[];
   readonly ceilings?: readonly Readonly<Record<string, unknown>>[];
@@ -192,6 +194,11 @@ export class FakeConsole implements Api {
   async joinLink() {
     await this.#call("joinLink");
     return "https://flock.example/join#hfe_Zm9yLXN0b3JpZXMtb25seQ";
+  }
+
+  async warnings() {
+    await this.#call("warnings");
+    return this.rows.warnings ?? [];
   }
 
   async awaiting() {

@@ -395,6 +395,7 @@ export const researchStories = {
     role: "admin",
     studies: [studyRow(7, { held: { code: "approval_pending" } })],
     people: PEOPLE,
+    warnings: ["backup_failed", "of_a_later_server"],
     projects: [
       { id: 1, project: "First project", researchers: ["Aoki Lab", "grace"] },
       {

@@ -292,6 +292,15 @@ export function ceilingsOf(value: unknown): readonly CeilingRow[] {
   }));
 }
 
+/** Reads the codes of troubles with which the server still takes work. */
+export function warningsOf(value: unknown): readonly string[] {
+  const { warnings = [] } = value as { readonly warnings?: unknown };
+  if (!Array.isArray(warnings) || warnings.some((code) => typeof code !== "string")) {
+    throw new RowError("warnings");
+  }
+  return warnings as readonly string[];
+}
+
 export const meOf = (value: unknown): Me => readRow(wire.me, value);
 
 export const joinUrlOf = (value: unknown): string => readRow(wire.enrolment, value).join_url;

@@ -123,6 +123,7 @@ describe("The table of people", () => {
 
 it("The view has what waits, and all people, projects, bars and ceilings", async () => {
   const operated = await operatedOf(new FakeConsole(researchStories.operate.rows));
+  expect(operated.warnings).toEqual(["backup_failed", "of_a_later_server"]);
   expect(operated.awaiting.map(({ study }) => study)).toEqual([7]);
   expect(operated.people.map(({ name, reason }) => [name, reason !== ""])).toEqual([
     ["root", false],
@@ -166,6 +167,24 @@ it("Reads a reason as long as the server takes", async () => {
   expect(operated.barred[0]?.reason).toBe(reason);
   const row = researchStories.study_running.rows.studies[0];
   expect(studyOf({ ...row, held: { code: "project_frozen", reason } }).held?.reason).toBe(reason);
+});
+
+it.each([
+  [200, { status: "ready" }, []],
+  [200, { status: "ready", warnings: ["backup_failed"] }, ["backup_failed"]],
+  [503, { error: { code: "disk_full", message: "Full." } }, ["disk_full"]],
+])("Says what is wrong with the server: %i %o", async (status, body, codes) => {
+  const api = new ConsoleApi("hfa_x", async () => new Response(JSON.stringify(body), { status }));
+  expect(await api.warnings()).toEqual(codes);
+});
+
+it.each([
+  [500, { error: { code: "internal", message: "No." } }],
+  [200, { status: "ready", warnings: [1] }],
+  [200, { status: "ready", warnings: "x" }],
+])("Fails for another answer about the server: %i %o", async (status, body) => {
+  const api = new ConsoleApi("hfa_x", async () => new Response(JSON.stringify(body), { status }));
+  await expect(api.warnings()).rejects.toThrow();
 });
 
 it("Each change is one request", async () => {

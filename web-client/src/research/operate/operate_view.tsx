@@ -10,6 +10,7 @@ import { Ceilings } from "./ceilings.tsx";
 import type { Props } from "./parts.tsx";
 import { People } from "./people.tsx";
 import { Projects } from "./projects.tsx";
+import { Warnings } from "./warnings.tsx";
 
 /** What has the focus, and the card that it is in. */
 interface FocusPlace {
@@ -55,6 +56,7 @@ export function OperateView({ store }: Props) {
         <p class="quiet">{words.loading}</p>
       ) : (
         <>
+          <Warnings store={store} codes={operated.warnings} />
           <Awaiting store={store} studies={operated.awaiting} />
           <People store={store} operated={operated} />
           <Projects store={store} projects={operated.projects} />

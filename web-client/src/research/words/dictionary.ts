@@ -164,6 +164,16 @@ export interface Words {
     readonly researchersOf: (names: string) => string;
     readonly nobody: string;
     readonly others: (count: string) => string;
+    readonly warnings: {
+      readonly heading: string;
+      readonly texts: Readonly<
+        Record<
+          "backup_failed" | "standby_behind" | "draining" | "disk_full" | "no_room" | "read_only",
+          string
+        >
+      >;
+      readonly other: string;
+    };
     readonly awaiting: string;
     readonly noneAwaiting: string;
     readonly byIn: (owner: string, project: string, trials: string) => string;

@@ -160,6 +160,20 @@ export const en: Words = {
     researchersOf: (names) => `Researchers: ${names}`,
     nobody: "nobody",
     others: (count) => `${count} more`,
+    warnings: {
+      heading: "The server needs attention",
+      texts: {
+        backup_failed:
+          "The last backup failed. The server goes on and tries again; its log says why.",
+        standby_behind:
+          "The standby does not have the newest work. If this lasts, look at its disk and the server's log.",
+        draining: "The server is about to stop.",
+        disk_full: "The disk is full. Delete studies or make room.",
+        no_room: "The disk is nearly full. Delete studies or make room.",
+        read_only: "The server cannot write to its database; its log says why.",
+      },
+      other: "The server's log says what is wrong.",
+    },
     awaiting: "Waiting for approval",
     noneAwaiting: "No study waits for approval.",
     byIn: (owner, project, trials) => `by ${owner} in ${project}, ${trials} trials`,

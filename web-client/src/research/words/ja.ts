@@ -159,6 +159,20 @@ export const ja: Words = {
     researchersOf: (names) => `研究者：${names}`,
     nobody: "なし",
     others: (count) => `ほか ${count} 人`,
+    warnings: {
+      heading: "サーバーの確認が必要です",
+      texts: {
+        backup_failed:
+          "前回のバックアップに失敗しました。サーバーは動作を続け、再試行します。理由はログにあります。",
+        standby_behind:
+          "予備のフォルダーに最新の結果がありません。続く場合は、そのディスクとサーバーのログを確認してください。",
+        draining: "サーバーはまもなく停止します。",
+        disk_full: "ディスクがいっぱいです。スタディを削除するか、空きを増やしてください。",
+        no_room: "ディスクの空きが残りわずかです。スタディを削除するか、空きを増やしてください。",
+        read_only: "サーバーがデータベースに書き込めません。理由はログにあります。",
+      },
+      other: "何が起きているかはサーバーのログにあります。",
+    },
     awaiting: "承認待ち",
     noneAwaiting: "承認待ちのスタディはありません。",
     byIn: (owner, project, trials) => `${owner}、${project}、試行 ${trials} 件`,
