@@ -686,6 +686,23 @@ const std::map<std::string, Provoke>& provocations() {
              backup::Repository::open(codes.backups(), backup::Repository::Use::change);
          return codes.back_up(codes.backups());
        }},
+      {"not_a_standby_folder",
+       [] {
+         const BackupCodes codes;
+         return codes.promote();
+       }},
+      {"standby_in_use",
+       [] {
+         const BackupCodes codes;
+         const auto other = codes.ship();
+         return codes.promote();
+       }},
+      {"standby_incomplete",
+       [] {
+         const BackupCodes codes;
+         codes.ship();
+         return codes.promote();
+       }},
       {"backup_no_room", [] { return BackupCodes().back_up_without_room(); }},
       {"backup_failed",
        [] {

@@ -45,11 +45,12 @@ Result<std::string> server_name(const fs::path& state) {
 
 }  // namespace
 
-Result<OpenedDatabase> open_database(const ServeConfig& config, storage::WallClock clock) {
+Result<OpenedDatabase> open_database(const ServeConfig& config, storage::WallClock clock,
+                                     std::optional<storage::StandbyTarget> standby) {
   const std::string file = storage::database_of(config.state_dir);
   OpenedDatabase opened;
   if (config.database.empty()) {
-    TRY(opened.storage, storage::open_sqlite_storage(file, std::move(clock)));
+    TRY(opened.storage, storage::open_sqlite_storage(file, std::move(clock), std::move(standby)));
     return opened;
   }
   TRY(opened.lock, storage::FileLock::take(file + ".lock"));

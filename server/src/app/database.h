@@ -2,9 +2,11 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "app/config.h"
 #include "base/result.h"
+#include "storage/sqlite/standby/standby.h"
 #include "storage/sqlite/storage.h"
 #include "storage/storage.h"
 
@@ -19,6 +21,7 @@ struct OpenedDatabase {
 
 // The state folder must exist. Errors: those of storage::open_sqlite_storage() and of
 // storage::open_postgres_storage(), `file_unreadable` (the password's file), `bad_state`.
-Result<OpenedDatabase> open_database(const ServeConfig& config, storage::WallClock clock);
+Result<OpenedDatabase> open_database(const ServeConfig& config, storage::WallClock clock,
+                                     std::optional<storage::StandbyTarget> standby = {});
 
 }  // namespace hyperflock::app

@@ -27,6 +27,7 @@
 #include "app/liveness.h"
 #include "app/memory.h"
 #include "app/observed.h"
+#include "app/standby.h"
 #include "app/version.h"
 #include "auth/first_start.h"
 #include "auth/identity_cache.h"
@@ -155,7 +156,8 @@ std::optional<Backups::Schedule> schedule_of(const ServeConfig& config) {
 
 class RunningServer final : public Server {
  public:
-  RunningServer(const ServeConfig& config, std::unique_ptr<storage::Storage> storage,
+  RunningServer(const ServeConfig& config, std::unique_ptr<Standby> standby,
+                std::unique_ptr<storage::Storage> storage,
                 std::unique_ptr<blobs::CollectedBlobs> blobs,
                 std::unique_ptr<blobs::CollectedBlobs> collected,
                 std::unique_ptr<blobs::DiskRoom> room, bool starts_full,
@@ -167,6 +169,7 @@ class RunningServer final : public Server {
         runtimes_(std::move(runtimes)),
         webhook_rules_(std::move(webhook_rules)),
         clock_(std::move(clock)),
+        standby_(std::move(standby)),
         storage_(std::move(storage)),
         blobs_(std::move(blobs)),
         collected_(std::move(collected)),
@@ -214,6 +217,7 @@ class RunningServer final : public Server {
       observe_process(metrics_);
       observe_disk(metrics_, config_.state_dir);
       observe_readers(metrics_, readers_);
+      if (standby_) standby_->observe(metrics_);
     });
     for (const auto& step :
          {&RunningServer::listen, &RunningServer::load_identities, &RunningServer::restore}) {
@@ -536,6 +540,7 @@ class RunningServer final : public Server {
   std::vector<std::string> warnings() const {
     std::vector<std::string> codes;
     if (backups_.failing()) codes.emplace_back("backup_failed");
+    if (standby_ && standby_->is_behind()) codes.emplace_back("standby_behind");
     return codes;
   }
 
@@ -664,6 +669,7 @@ class RunningServer final : public Server {
   const std::shared_ptr<auth::TrustedClock> clock_;
   telemetry::Metrics metrics_;
   std::unique_ptr<storage::FileLock> state_lock_;  // null: the storage has it
+  std::unique_ptr<Standby> standby_;               // null: there is none
   std::unique_ptr<storage::Storage> storage_;
   std::unique_ptr<blobs::CollectedBlobs> blobs_;
   std::unique_ptr<blobs::CollectedBlobs> collected_;
@@ -714,7 +720,11 @@ class RunningServer final : public Server {
 Result<std::unique_ptr<Server>> Server::start(const ServeConfig& config,
                                               std::unique_ptr<storage::Storage> storage) {
   const fs::path state(config.state_dir);
-  if (!config.backup_to.empty()) TRY(backup::check_apart(config.state_dir, config.backup_to));
+  for (const std::string& folder : {config.backup_to, config.standby}) {
+    if (!folder.empty()) TRY(backup::check_apart(config.state_dir, folder));
+  }
+  if (!config.backup_to.empty() && !config.standby.empty())
+    TRY(backup::check_apart(config.backup_to, config.standby));
   std::error_code error;
   fs::create_directories(state, error);
   if (error)
@@ -735,9 +745,14 @@ Result<std::unique_ptr<Server>> Server::start(const ServeConfig& config,
     telemetry::log(telemetry::LogLevel::warning, "disk_full",
                    {{"reason", "The disk has no room for the reserve of --reserve-bytes."}});
   }
+  std::unique_ptr<Standby> standby;
+  if (!config.standby.empty())
+    standby = std::make_unique<Standby>(config.state_dir, config.standby);
   std::unique_ptr<storage::FileLock> state_lock;
   if (!storage) {
-    TRY(auto opened, open_database(config, [clock] { return clock->now(); }));
+    std::optional<storage::StandbyTarget> target;
+    if (standby) target = standby->target();
+    TRY(auto opened, open_database(config, [clock] { return clock->now(); }, std::move(target)));
     storage = std::move(opened.storage);
     state_lock = std::move(opened.lock);
   }
@@ -763,9 +778,9 @@ Result<std::unique_ptr<Server>> Server::start(const ServeConfig& config,
   TRY(auto proxies, net::TrustedProxies::make(config.trusted_proxies));
   TRY(const auto fitted, with_fitting_budgets(config));
   auto server = std::make_unique<RunningServer>(
-      fitted, std::move(storage), std::move(blobs), std::move(collected), std::move(room),
-      starts_full, std::move(reports), std::move(lego), std::move(tls), std::move(runtimes),
-      std::move(webhook_rules), clock, std::move(proxies));
+      fitted, std::move(standby), std::move(storage), std::move(blobs), std::move(collected),
+      std::move(room), starts_full, std::move(reports), std::move(lego), std::move(tls),
+      std::move(runtimes), std::move(webhook_rules), clock, std::move(proxies));
   server->keep(std::move(state_lock));
   TRY(server->start());
   return std::unique_ptr<Server>(std::move(server));

@@ -166,9 +166,9 @@ std::vector<std::string> blobs_in(const std::string& folder) {
 
 Status check_apart(const std::string& state_dir, const std::string& folder) {
   if (is_inside(folder, state_dir) || is_inside(state_dir, folder)) {
-    return Error{"backup_inside_state",
-                 "The folder of backups and the state folder must not contain each other: name "
-                 "another folder, best on another disk."};
+    return Error{"backup_inside_state", folder + " and " + state_dir +
+                                            " must not contain each other: name another folder, "
+                                            "best on another disk."};
   }
   return {};
 }

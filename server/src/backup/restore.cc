@@ -11,8 +11,6 @@
 #include "storage/sqlite/open.h"
 
 namespace hyperflock::backup {
-namespace {
-
 namespace fs = std::filesystem;
 
 Status may_restore_to(const fs::path& state) {
@@ -26,8 +24,6 @@ Status may_restore_to(const fs::path& state) {
   }
   return {};
 }
-
-}  // namespace
 
 Result<Restored> restore(const std::string& folder, const std::string& name,
                          const std::string& state_dir, std::int64_t now) {
@@ -46,9 +42,8 @@ Result<Restored> restore(const std::string& folder, const std::string& name,
   TRY(auto checked, storage::check_database(from.string(), storage::DatabaseState::resting));
   const auto broken = std::ranges::find(checked.findings, "integrity", &storage::Finding::code);
   if (broken != checked.findings.end()) {
-    return Error{"backup_damaged", "The database of the backup " + restored.name +
-                                       " is damaged (" + broken->text +
-                                       "): restore another one with --backup."};
+    return Error{"backup_damaged", "The database of the backup " + restored.name + " is damaged (" +
+                                       broken->text + "): restore another one with --backup."};
   }
   restored.at = manifest.at;
   restored.findings = std::move(checked.findings);

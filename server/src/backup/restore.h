@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,9 @@ struct Restored {
   std::int64_t files = 0;
   std::vector<storage::Finding> findings;  // what is wrong with the backup; all else is restored
 };
+
+// Returns `not_empty` unless the folder is empty, new, or of a restoration that was interrupted.
+Status may_restore_to(const std::filesystem::path& state);
 
 // Restores a backup (empty name: the newest) to a folder that is empty, new, or of a restoration
 // that was interrupted. Errors: those of Repository::open(), `unknown_backup`, `not_empty`,

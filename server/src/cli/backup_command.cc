@@ -11,6 +11,7 @@
 #include "backup/backup.h"
 #include "backup/requests.h"
 #include "backup/restore.h"
+#include "backup/standby_folder.h"
 #include "backup/verify.h"
 #include "names/names.h"
 #include "protocol/json/json_writer.h"
@@ -98,6 +99,8 @@ BackupCommands::BackupCommands(CLI::App& app)
     command->add_option(
         "--backup", name_,
         command == restore_ ? "its name; the newest by default" : "its name; all by default");
+  restore_->add_flag("--standby", standby_, "DIR is the folder that `serve --standby` was given")
+      ->excludes("--backup");
 }
 
 bool BackupCommands::parsed() const {
@@ -117,7 +120,8 @@ BackupCommands::Result BackupCommands::run(const std::string& server_version) co
               mib(made->bytes) + ", " + std::to_string(made->new_files) + " of them new.";
     if (made->removed > 0) summary += " Removed " + std::to_string(made->removed) + " old ones.";
   } else if (restore_->parsed()) {
-    const auto restored = backup::restore(folder_, name_, state_dir_, wall_now());
+    const auto restored = standby_ ? backup::promote(folder_, state_dir_, wall_now())
+                                   : backup::restore(folder_, name_, state_dir_, wall_now());
     if (!restored) return failed(restored.error());
     findings = restored->findings;
     ObjectWriter body(out);
@@ -126,7 +130,8 @@ BackupCommands::Result BackupCommands::run(const std::string& server_version) co
         .integer("files", restored->files);
     append_findings(out, body, findings);
     body.end();
-    summary = "Restored " + restored->name + " to " + state_dir_ + ".";
+    summary = "Restored " + std::string(standby_ ? "the " : "") + restored->name + " to " +
+              state_dir_ + ".";
   } else {
     const auto verified = backup::verify(folder_, name_);
     if (!verified) return failed(verified.error());

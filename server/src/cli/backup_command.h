@@ -35,6 +35,7 @@ class BackupCommands {
   std::string name_;
   std::int64_t keep_ = 0;
   bool json_ = false;
+  bool standby_ = false;
   CLI::App* backup_;
   CLI::App* restore_;
   CLI::App* verify_;

@@ -14,6 +14,8 @@
 #include <utility>
 
 #include "base/steady_clock.h"
+#include "hub/answer_times.h"
+#include "hub/backoff.h"
 #include "hub/deletion_sweep.h"
 #include "hub/device_collection.h"
 #include "hub/executor.h"
@@ -31,10 +33,6 @@ namespace {
 namespace asio = boost::asio;
 using std::chrono::milliseconds;
 using storage::Applied;
-
-std::function<std::uint64_t()> random_source() {
-  return [engine = std::mt19937_64(std::random_device{}())]() mutable { return engine(); };
-}
 
 class StrandHub final : public Hub {
  public:
@@ -54,8 +52,8 @@ class StrandHub final : public Hub {
               stage({std::move(piece)}, std::move(done));
             },
             [this](Task next) { push(std::move(next)); }),
-        random_(random_source()),
-        dispatcher_(settings.dispatch, random_source()),
+        backoff_(settings.first_reload_ms, settings.longest_reload_ms),
+        dispatcher_(settings.dispatch, std::mt19937_64(std::random_device{}())),
         budget_(settings.device),
         read_only_(settings.disk.starts_full),
         full_(settings.disk.starts_full),
@@ -350,13 +348,10 @@ class StrandHub final : public Hub {
     dispatch::SessionOpened event;
     std::shared_ptr<Peer> peer;
   };
-  using Moment = std::chrono::steady_clock::time_point;
   struct Connected {
     std::shared_ptr<Peer> peer;
     std::string device;  // empty: the owner of a study
-    // When its result and its call came that are not answered yet.
-    std::optional<Moment> result_at{};
-    std::optional<Moment> call_at{};
+    AnswerTimes times{};
   };
   struct Claiming {
     dispatch::StudyClaimed event;
@@ -493,30 +488,10 @@ class StrandHub final : public Hub {
   bool keep_to_budget(dispatch::MessageReceived& event) {
     const auto found = peers_.find(event.session);
     if (found == peers_.end()) return true;
-    if (std::holds_alternative<protocol::TrialResult>(event.message)) {
-      found->second.result_at = std::chrono::steady_clock::now();
-    } else if (std::holds_alternative<protocol::Call>(event.message)) {
-      found->second.call_at = std::chrono::steady_clock::now();
-    }
+    found->second.times.came(event.message);
     const DeviceBudget::Kept kept = budget_.keep(found->second.device, event.message, steady_now());
     if (kept.answer) found->second.peer->send(protocol::serialize(*kept.answer));
     return kept.passes;
-  }
-
-  // Measures how long a device has waited for this answer.
-  void note_answer(Connected& peer, const protocol::ServerMessage& message) {
-    using telemetry::Histogram;
-    const auto end = [this](std::optional<Moment>& begun, Histogram histogram) {
-      if (!begun) return;
-      const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - *begun;
-      metrics_.observe(histogram, spent.count());
-      begun.reset();
-    };
-    if (std::holds_alternative<protocol::ResultAck>(message)) {
-      end(peer.result_at, Histogram::cycle_seconds);
-    } else if (std::holds_alternative<protocol::Reply>(message)) {
-      end(peer.call_at, Histogram::owner_call_seconds);
-    }
   }
 
   void on_open(Opening opening) {
@@ -560,7 +535,7 @@ class StrandHub final : public Hub {
                 const auto found = peers_.find(send.session);
                 if (found == peers_.end()) return;
                 found->second.peer->send(protocol::serialize(send.message));
-                note_answer(found->second, send.message);
+                found->second.times.sent(send.message, metrics_);
               },
               [this](dispatch::Close& close) {
                 const auto found = peers_.find(close.session);
@@ -647,7 +622,7 @@ class StrandHub final : public Hub {
       if (!waits_already) schedule_reload();
       return;
     }
-    failures_in_a_row_ = 0;
+    backoff_.reset();
     unproven_ = false;
     // The sweep waits for a successful commit, because its own failure would close every session.
     if (std::exchange(unswept_, false)) sweep_.begin();
@@ -696,14 +671,9 @@ class StrandHub final : public Hub {
     pay_owed_credits();
   }
 
-  // Reads the state again until it succeeds. The delay grows until a commit succeeds, so that a
-  // full disk is not tried without pause.
+  // Reads the state again until it succeeds. The delay grows until a commit succeeds.
   void schedule_reload() {
-    const int doublings = std::min(failures_in_a_row_++, 16);
-    const Millis mean =
-        std::min(settings_.longest_reload_ms, settings_.first_reload_ms << doublings);
-    const auto jitter = static_cast<Millis>(random_() % static_cast<std::uint64_t>(mean / 2 + 1));
-    reload_.expires_after(milliseconds(mean - mean / 4 + jitter));
+    reload_.expires_after(milliseconds(backoff_.next()));
     reload_.async_wait([this](const boost::system::error_code& error) {
       if (!error) reload();
     });
@@ -747,7 +717,6 @@ class StrandHub final : public Hub {
     handle(dispatch::Restored{std::move(loaded).value()});
     // Only a commit shows that the database can be written again.
     stage({storage::KeepTime{}}, [](const Result<storage::Outcome>&) {});
-    flush();
   }
 
   // There is only one timer. A later deadline does not move it: the early tick then sets it again.
@@ -788,7 +757,7 @@ class StrandHub final : public Hub {
   Timer reload_;
   DeletionSweep sweep_;
   std::optional<Instant> armed_;
-  std::function<std::uint64_t()> random_;
+  Backoff backoff_;
   dispatch::Dispatcher dispatcher_;
   DeviceBudget budget_;
 
@@ -806,15 +775,13 @@ class StrandHub final : public Hub {
   std::map<RequestId, Callback<StudyId>> changes_;  // cancels and reissues
   std::uint64_t last_request_ = 0;
   std::function<void()> quiet_;
-  int failures_in_a_row_ = 0;
   bool leaves_full_ = false;  // the disk has room again, and the writer must be told
   bool unswept_ = false;      // a deletion waits for a commit that works again
 
   std::atomic<std::uint64_t> last_session_{0};
   std::atomic<std::size_t> open_sessions_{0};
   std::atomic<bool> read_only_;
-  // A commit failed, and none has succeeded since. Unlike read_only_, it does not change with each
-  // try to go on, so that who watches the server sees one trouble and not many.
+  // A commit failed, and none has succeeded since. It stays while read_only_ changes with each try.
   std::atomic<bool> unproven_{false};
   std::atomic<bool> full_;
   std::atomic<bool> draining_{false};

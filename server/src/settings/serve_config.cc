@@ -67,6 +67,11 @@ Status check(const ServeConfig& config) {
               "where something in front of the server does TLS."};
     }
   }
+  if (!config.database.empty() && !(config.backup_to.empty() && config.standby.empty())) {
+    return Error{"bad_flag",
+                 "--backup-to and --standby copy the database of SQLite: with --database, use "
+                 "PostgreSQL's own backups and standbys."};
+  }
   if (config.heartbeat_ms * 2 > config.lease_ms) {
     return Error{
         "bad_flag",

@@ -66,6 +66,7 @@ struct ServeConfig {
   // This many bytes are reserved for deletions, cancellations and revocations on a full disk.
   std::uint64_t reserve_bytes = std::uint64_t{64} << 20;
   std::string backup_to;  // folder of the server's own backups; empty: it makes none
+  std::string standby;    // folder of a standby; empty: there is none
   Millis backup_every_ms = 6 * kHourMs;
   std::int64_t backup_keep = 28;
   Millis lease_ms = 45'000;

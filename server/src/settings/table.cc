@@ -215,6 +215,10 @@ std::vector<Setting> make_table() {
        "how old the newest backup becomes before the server makes the next one"},
       {kBackups, "backup-keep", integer(&C::backup_keep, 1, 100'000),
        "how many backups are kept; older ones are removed"},
+      {kBackups, "standby", text(&C::standby, "FOLDER", new_folder_fault),
+       "folder to which each commit is shipped within a second (created), best on another "
+       "machine's "
+       "disk"},
 
       {kTimes, "lease-ms", time(&C::lease_ms, 1'000, kHourMs),
        "how long an attempt lives without a sign of its device"},

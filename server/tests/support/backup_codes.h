@@ -8,11 +8,13 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <string>
 
 #include "backup/backup.h"
 #include "backup/repository.h"
 #include "backup/restore.h"
+#include "backup/standby_folder.h"
 #include "base/testing/scratch_folder.h"
 #include "storage/sqlite/open.h"
 
@@ -38,6 +40,14 @@ class BackupCodes {
   }
   std::string restore(const std::string& state, const std::string& name = {}) const {
     const auto restored = backup::restore(backups(), name, state, 1);
+    return restored ? std::string() : restored.error().code;
+  }
+  // Opens the folder of a standby as a server does.
+  std::unique_ptr<backup::StandbyFolder> ship() const {
+    return backup::StandbyFolder::open(file("standby"), backup::StandbyFolder::Use::ship).value();
+  }
+  std::string promote() const {
+    const auto restored = backup::promote(file("standby"), file("promoted"), 1);
     return restored ? std::string() : restored.error().code;
   }
   // Makes a backup while no file may become longer than a page.

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -16,6 +15,7 @@
 #include <thread>
 
 #include "storage/sqlite/db/db.h"
+#include "storage/sqlite/db/long_read.h"
 
 namespace hyperflock::storage::sqlite {
 namespace {
@@ -24,15 +24,6 @@ namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 constexpr int kPiecePages = 256;  // 1 MiB
-
-std::atomic<int> copies = 0;  // that are being made
-
-struct Copying {
-  Copying() { ++copies; }
-  ~Copying() { --copies; }
-  Copying(const Copying&) = delete;
-  Copying& operator=(const Copying&) = delete;
-};
 
 Error failed(const std::string& target, int error) {
   if (error == ENOSPC || error == EDQUOT || error == EFBIG) {
@@ -155,7 +146,7 @@ Status copy_pages(const std::string& path, const std::string& target, Target& fi
 
 Status copy_database(const std::string& path, const std::string& target, Pace pace,
                      const CopyControl& control) {
-  const Copying copying;
+  const LongRead reading;
   Target file(target);
   TRY(file.create(size_of(path)));
   TRY(const auto from, open(path));
@@ -171,7 +162,5 @@ Status copy_database(const std::string& path, const std::string& target, Pace pa
   }
   return file.finish();
 }
-
-bool is_copying() { return copies > 0; }
 
 }  // namespace hyperflock::storage::sqlite

@@ -38,9 +38,5 @@ enum class Pace { full, shared };
 Status copy_database(const std::string& path, const std::string& target, Pace pace,
                      const CopyControl& control);
 
-// Returns whether this process copies a database. Commits then do not wait for readers of a long
-// log, because the copy is one. Any thread.
-bool is_copying();
-
 }  // namespace sqlite
 }  // namespace hyperflock::storage

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "storage/sqlite/copy.h"
+#include "storage/sqlite/db/long_read.h"
 
 namespace hyperflock::storage::sqlite {
 namespace {
@@ -18,8 +18,8 @@ void LogKeeper::committed() {
   if (pages < pages_) next_copy_ = limits_.copy_pages;  // SQLite has started the log again
   pages_ = pages;
   if (pages < next_copy_) return;
-  // A copy of the database reads for long. The log grows until it ends.
-  if (pages < kRestartFactor * limits_.copy_pages || is_copying()) {
+  // A backup or a standby reads for long. The log grows until it ends.
+  if (pages < kRestartFactor * limits_.copy_pages || LongRead::any()) {
     copy();
   } else {
     restart();

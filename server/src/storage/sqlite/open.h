@@ -2,9 +2,11 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
+#include "storage/sqlite/standby/standby.h"
 #include "storage/storage.h"
 
 namespace hyperflock::storage {
@@ -16,8 +18,9 @@ std::string database_of(const std::string& state_dir);
 std::string sqlite_version();
 
 // Opens the database file, and creates or migrates it if necessary. The database runs in WAL mode
-// with synchronous=FULL. Both are read back, and another value is an error. Errors: `storage_open`,
-// `storage_too_new`.
-Result<std::unique_ptr<Storage>> open_sqlite_storage(const std::string& path, WallClock clock);
+// with synchronous=FULL. Both are read back, and another value is an error. With `standby`, its
+// commits are shipped there. Errors: `storage_open`, `storage_too_new`.
+Result<std::unique_ptr<Storage>> open_sqlite_storage(const std::string& path, WallClock clock,
+                                                     std::optional<StandbyTarget> standby = {});
 
 }  // namespace hyperflock::storage

@@ -111,12 +111,15 @@ Result<std::unique_ptr<SqliteStorage>> SqliteStorage::open(const std::string& pa
   TRY(auto lock, FileLock::take(path + ".lock"));
   TRY(keep_earlier_version(path));
   TRY(auto db, sqlite::open_for_writing(path, settings.busy_timeout_ms));
-  return std::unique_ptr<SqliteStorage>(
+  std::unique_ptr<SqliteStorage> opened(
       new SqliteStorage(std::move(lock), std::move(db), path, std::move(clock), settings));
+  if (settings.standby) TRY(opened->ship_to(path, *std::move(settings.standby)));
+  return opened;
 }
 
 SqliteStorage::SqliteStorage(std::unique_ptr<FileLock> lock, std::unique_ptr<sqlite::Db> db,
-                             const std::string& path, WallClock clock, SqliteSettings settings)
+                             const std::string& path, WallClock clock,
+                             const SqliteSettings& settings)
     : lock_(std::move(lock)),
       db_(std::move(db)),
       log_(*db_,
@@ -126,9 +129,27 @@ SqliteStorage::SqliteStorage(std::unique_ptr<FileLock> lock, std::unique_ptr<sql
       readers_([path] { return std::make_unique<sqlite::Db>(path, sqlite::Db::Mode::read_only); },
                settings.readers) {}
 
+Status SqliteStorage::ship_to(const std::string& path, StandbyTarget standby) {
+  shipper_ = std::make_unique<sqlite::Shipper>(path, std::move(standby));
+  try {
+    // This also says how long the log is, which another connection may have begun.
+    std::int64_t frames = 0;
+    {
+      auto log = db_->query("PRAGMA wal_checkpoint(PASSIVE)");
+      if (log.next()) frames = log.integer(1);
+    }
+    shipper_->start(frames);
+    return {};
+  } catch (const sqlite::SqliteError& error) {
+    return unavailable(error);
+  }
+}
+
 Result<std::vector<Outcome>> SqliteStorage::apply(std::span<const Transition> batch) {
   return guarded([&] {
+    if (shipper_) shipper_->begun();
     auto outcomes = writer_.apply(batch);
+    if (shipper_) shipper_->committed(db_->log_pages());
     log_.committed();
     return outcomes;
   });
@@ -264,8 +285,11 @@ std::string database_of(const std::string& state_dir) {
   return (std::filesystem::path(state_dir) / "hyperflock.db").string();
 }
 
-Result<std::unique_ptr<Storage>> open_sqlite_storage(const std::string& path, WallClock clock) {
-  TRY(auto storage, SqliteStorage::open(path, std::move(clock), SqliteSettings{}));
+Result<std::unique_ptr<Storage>> open_sqlite_storage(const std::string& path, WallClock clock,
+                                                     std::optional<StandbyTarget> standby) {
+  SqliteSettings settings;
+  settings.standby = std::move(standby);
+  TRY(auto storage, SqliteStorage::open(path, std::move(clock), std::move(settings)));
   return std::unique_ptr<Storage>(std::move(storage));
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "storage/sqlite/lease_rows.h"
 #include "storage/sqlite/log.h"
 #include "storage/sqlite/readers.h"
+#include "storage/sqlite/standby/shipper.h"
 #include "storage/sqlite/writer.h"
 #include "storage/storage.h"
 
@@ -28,6 +30,7 @@ struct SqliteSettings {
   // The time for which a commit may wait for readers if the log has grown long. The longest query
   // of a reader is a page of trials, which takes a few milliseconds.
   int reader_patience_ms = 250;
+  std::optional<StandbyTarget> standby{};
 };
 
 // Keeps a second server away from the same file. It holds an exclusive lock on FILE.lock, which the
@@ -101,13 +104,15 @@ class SqliteStorage final : public Storage {
 
  private:
   SqliteStorage(std::unique_ptr<FileLock> lock, std::unique_ptr<sqlite::Db> db,
-                const std::string& path, WallClock clock, SqliteSettings settings);
+                const std::string& path, WallClock clock, const SqliteSettings& settings);
+  Status ship_to(const std::string& path, StandbyTarget standby);
 
   // Declared in this order so that the lock outlives the connections.
   std::unique_ptr<FileLock> lock_;
   std::unique_ptr<sqlite::Db> db_;  // of the writer
   sqlite::LogKeeper log_;
   sqlite::LeaseRows rows_;
+  std::unique_ptr<sqlite::Shipper> shipper_;  // null: there is no standby
   sqlite::Writer writer_;
   sql::ReadPool readers_;
 };

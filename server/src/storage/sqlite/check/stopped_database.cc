@@ -34,6 +34,17 @@ Status StoppedDatabase::copy_to(const std::string& target) const {
                                [](const CopyProgress&) { return Status(); });
 }
 
+Status apply_log(const std::string& path) {
+  try {
+    sqlite::Db db(path, sqlite::Db::Mode::read_write);
+    db.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    return {};
+  } catch (const sqlite::SqliteError& error) {
+    return Error{"backup_damaged", "The standby's database cannot be used (" +
+                                       std::string(error.what()) + "): restore a backup."};
+  }
+}
+
 Status mark_restored(const std::string& path, const std::string& backup, std::int64_t now) {
   try {
     sqlite::Db db(path, sqlite::Db::Mode::read_write);

@@ -27,6 +27,10 @@ class StoppedDatabase {
   const std::unique_ptr<FileLock> lock_;
 };
 
+// Applies the write-ahead log that lies next to a database, as far as it is whole. Error:
+// `backup_damaged`.
+Status apply_log(const std::string& path);
+
 // Prepares a database that was restored from a backup: leaves a gap in the numbers of studies,
 // attempts, places in the order of finishing and entries of the audit log, because the server may
 // have given the next ones after the backup, and devices and clients may still know them. Notes the
