@@ -44,7 +44,7 @@ TEST(Postgres, AServerKeepsEverythingThere) {
     EXPECT_EQ(worker.receive<ResultAck>().verdict, protocol::Verdict::accepted);
   }
   EXPECT_EQ(complete(server, study), 1);
-  EXPECT_EQ(server.metric("storage_synchronous"), 2);
+  EXPECT_EQ(server.metric("hyperflock_storage_synchronous"), 2);
   EXPECT_EQ(database.sql("SELECT complete FROM study_progress", url), "1");
   server.restart();
   EXPECT_EQ(server.rest("GET", "/api/me").status, 200);
