@@ -127,7 +127,7 @@ int run(Options options) {
       {"cycles_per_commit", cycles / (commits * seconds), "cycles"},
       {"transitions_per_cycle", transitions / cycles, "transitions"},
       // The value of PRAGMA synchronous, as the server reads it from the database; 2 means FULL.
-      {"storage_synchronous", metric(after, "storage_synchronous"), "level", ">=", 2},
+      {"storage_synchronous", metric(after, "hyperflock_storage_synchronous"), "level", ">=", 2},
       {"acknowledged", static_cast<double>(emulator.acknowledged().size()), "results"},
       {"lost_acknowledged", static_cast<double>(missing), "results", "<=", 0},
   };
