@@ -154,6 +154,26 @@ TEST_F(AdminAgainstAServer, APersonsWay) {
   EXPECT_THAT(list.output, HasSubstr("trials=4"));
 }
 
+TEST_F(AdminAgainstAServer, SetsShares) {
+  const auto set = json({"share", "set", "--project", "First project", "--weight", "200",
+                         "--guaranteed", "3", "--lends", "*"});
+  EXPECT_EQ(set.at("weight"), 200);
+  EXPECT_EQ(set.at("guaranteed"), 3);
+  EXPECT_THAT(set.at("lends"), testing::ElementsAre("*"));
+  EXPECT_THAT(run({"share", "list"}).output, HasSubstr("First project"));
+  // What is not named stays.
+  const auto less = json({"share", "set", "--project", "First project", "--lends-nothing"});
+  EXPECT_EQ(less.at("lends").size(), 0U);
+  EXPECT_EQ(less.at("weight"), 200);
+  EXPECT_FALSE(json({"share", "remove", "--project", "First project"}).contains("weight"));
+  EXPECT_EQ(json({"share", "list"}).at("shares").size(), 0U);
+  for (const std::vector<std::string>& wrong :
+       {std::vector<std::string>{"share", "set", "--researcher", "nobody", "--weight", "5"},
+        {"share", "set", "--project", "First project", "--lends", "Moon"},
+        {"share", "set", "--project", "Moon", "--guaranteed", "1"}})
+    EXPECT_THAT(run(wrong).error, HasSubstr("(bad_field)")) << wrong[2];
+}
+
 TEST_F(AdminAgainstAServer, FreezesBarsAndSetsCeilings) {
   EXPECT_EQ(json({"project", "freeze", "First project", "--reason", "too hot"}).at("frozen"), true);
   EXPECT_THAT(run({"project", "list"}).output, HasSubstr("too hot"));

@@ -1,12 +1,15 @@
-// Tests what becomes of devices that joined and computed nothing: they are collected after a while,
-// and join again if they come back.
+// Tests devices that joined and computed nothing: they are collected after a while, and join again
+// if they come back. Also tests shares of the devices, and idle devices that are lent (R70).
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <nlohmann/json.hpp>
 
 #include "base/testing/patience.h"
+#include "blobs/sha256.h"
 #include "storage/sqlite/open.h"
 #include "tests/support/test_server.h"
+#include "tests/support/test_uploads.h"
 
 namespace hyperflock::app {
 namespace {
@@ -110,6 +113,83 @@ TEST_F(IdleDevicesTest, OneProjectsLinkLeavesPlacesForOthers) {
       server_.compute(), "POST", "/api/join", {},
       R"({"code":")" + json_at(link.body, "code") + R"(","class":"phone","engine":"x"})");
   EXPECT_EQ(joined.status, 201) << joined.body;
+}
+
+// ---- shares, and idle devices that are lent (R70)
+
+class Shares : public ::testing::Test {
+ protected:
+  Shares() { server_.admin("POST", "/api/projects", R"({"project":"Birds"})"); }
+
+  net::HttpAnswer set(const std::string& body) {
+    return server_.admin("POST", "/api/shares", body);
+  }
+  // Submits a study of the administrator in the project Birds.
+  void submit_in_birds() {
+    const std::string bytes = "code of birds";
+    server_.admin("PUT", "/api/blobs/" + sha_, bytes);
+    auto spec = nlohmann::json::parse(TestServer::spec(3, "birds", sha_, bytes.size()));
+    spec["project"] = "Birds";
+    const auto answer = server_.admin("POST", "/api/studies", spec.dump());
+    EXPECT_EQ(answer.status, 201) << answer.body;
+  }
+  int fetch(const TestDevice& device) {
+    return ask(server_, device, "GET", "/api/blobs/" + sha_).status;
+  }
+
+  TestServer server_;
+  std::string sha_ = blobs::sha256_hex("code of birds");
+};
+
+TEST_F(Shares, ALentDeviceComputesAndReadsFilesOnlyWhileItsProjectLends) {
+  submit_in_birds();
+  const TestDevice device = server_.join();
+  EXPECT_EQ(fetch(device), 404);
+  TestWorker worker(server_, device);
+  worker.send(protocol::Ready{});
+  worker.receive<protocol::Wait>();
+  EXPECT_EQ(set(R"({"scope":"project","name":"First project","lends":["Birds"]})").status, 200);
+  const auto lease = worker.receive<protocol::LeaseOffer>().lease;
+  EXPECT_EQ(lease.bundle.sha256, sha_);
+  EXPECT_EQ(fetch(device), 200);
+  // The device returns to its own project after this trial.
+  const std::int64_t own = server_.submit(2);
+  worker.send(TestWorker::result(lease.attempt, 0.5, 1, true));
+  const auto next = worker.receive<protocol::ResultAck>();
+  ASSERT_TRUE(next.lease);
+  EXPECT_EQ(to_int(next.lease->study), own);
+  EXPECT_EQ(set(R"({"scope":"project","name":"First project","lends":[]})").status, 200);
+  EXPECT_EQ(fetch(device), 404);
+}
+
+TEST_F(Shares, SharesStayOverARestart) {
+  set(R"({"scope":"project","name":"First project","lends":["*"],"weight":7})");
+  set(R"({"scope":"project","name":"Birds","guaranteed":2})");
+  server_.restart();
+  const auto shares = nlohmann::json::parse(server_.admin("GET", "/api/shares").body).at("shares");
+  ASSERT_EQ(shares.size(), 2U);
+  EXPECT_EQ(shares[0], nlohmann::json::parse(
+                           R"({"scope":"project","name":"Birds","guaranteed":2,"lends":[]})"));
+  EXPECT_EQ(shares[1].at("weight"), 7);
+  EXPECT_EQ(shares[1].at("lends"), nlohmann::json::parse(R"(["*"])"));
+}
+
+TEST_F(Shares, WrongSharesAreRefused) {
+  for (const char* body :
+       {R"({"scope":"server","name":"","weight":1})",
+        R"({"scope":"project","name":"Birds","weight":0})",
+        R"({"scope":"project","name":"Birds","weight":1001})",
+        R"({"scope":"project","name":"Birds","guaranteed":-1})",
+        R"({"scope":"project","name":"Birds","lends":"*"})",
+        R"({"scope":"project","name":"Birds","lends":["Moon"]})",
+        R"({"scope":"project","name":"Moon","weight":1})",
+        R"({"scope":"researcher","name":"nobody","weight":1})",
+        R"({"scope":"researcher","name":"admin","lends":["Birds"]})", R"({"scope":"project"})"}) {
+    const auto answer = set(body);
+    EXPECT_EQ(answer.status, 422) << body << answer.body;
+  }
+  EXPECT_EQ(nlohmann::json::parse(server_.admin("GET", "/api/shares").body).at("shares").size(),
+            0U);
 }
 
 }  // namespace

@@ -39,6 +39,7 @@ const std::map<std::string, std::string> kLists{
     {"/api/audit", "entries"},
     {"/api/barred", "barred"},
     {"/api/ceilings", "ceilings"},
+    {"/api/shares", "shares"},
     {"/api/approvals", "studies"},
 };
 
@@ -147,6 +148,8 @@ TEST_F(Pages, ListsOfTheServer) {
   for (const char digit : {'a', 'b'}) change("/api/barred/" + std::string(64, digit), "{}");
   change("/api/ceilings", R"({"scope":"project","name":"Birds","devices":3})");
   change("/api/ceilings", R"({"scope":"server","approval":true})");
+  change("/api/shares", R"({"scope":"project","name":"Birds","guaranteed":3})");
+  change("/api/shares", R"({"scope":"project","name":"First project","lends":["Birds"]})");
   for (int i = 3; i < 6; ++i) server_.submit(1, "k" + std::to_string(i));
   for (const auto& [pattern, key] : kLists) {
     if (pattern.find("{}") == std::string::npos) check(pattern, key);

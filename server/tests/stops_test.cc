@@ -249,12 +249,13 @@ TEST_F(Stops, EachChangeIsInTheAuditLog) {
   server_.admin("POST", "/api/barred/" + std::string(64, 'a'));
   server_.admin("POST", "/api/barred/" + std::string(64, 'a') + "/lift");
   server_.admin("POST", "/api/ceilings", R"({"scope":"server","devices":3})");
+  server_.admin("POST", "/api/shares", R"({"scope":"project","name":"First project","weight":3})");
   std::vector<std::string> actions;
   for (const auto& entry :
        nlohmann::json::parse(server_.admin("GET", "/api/audit").body).at("entries"))
     actions.push_back(entry.at("action"));
   EXPECT_THAT(actions, ::testing::IsSupersetOf({"project.freeze", "project.unfreeze", "blob.bar",
-                                                "blob.lift", "ceiling.set"}));
+                                                "blob.lift", "ceiling.set", "share.set"}));
   EXPECT_EQ(std::ranges::count(actions, "project.freeze"), 1);
 }
 

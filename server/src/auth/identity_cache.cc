@@ -135,6 +135,15 @@ struct IdentityCache::Follower {
       all.insert_or_assign(set.name, set.ceiling);
     }
   }
+  void operator()(const storage::SetShare& set) const {
+    auto& all = set.scope == storage::CeilingScope::project ? cache.rules_.shares_of_projects
+                                                            : cache.rules_.shares_of_researchers;
+    if (set.share.empty()) {
+      all.erase(set.name);
+    } else {
+      all.insert_or_assign(set.name, set.share);
+    }
+  }
   void operator()(const storage::CreateEnrolment& create) const {
     storage::Enrolment code = create.enrolment;
     code.id = outcome.id;
@@ -486,6 +495,16 @@ storage::Stop IdentityCache::stop_of(const std::string& owner, const std::string
 bool IdentityCache::is_barred(const std::string& sha256) const {
   const std::shared_lock lock(mutex_);
   return rules_.blobs.contains(sha256);
+}
+
+std::vector<std::string> IdentityCache::borrowers_of(const std::string& project) const {
+  const std::shared_lock lock(mutex_);
+  std::vector<std::string> borrowers;
+  if (!rules_.shares_of_projects.contains(project)) return borrowers;
+  for (const auto& [name, id] : project_ids_) {
+    if (storage::lends(rules_, project, name)) borrowers.push_back(name);
+  }
+  return borrowers;
 }
 
 storage::StudyCeiling IdentityCache::ceiling_of(const std::string& owner,

@@ -96,7 +96,7 @@ class IdentityCache {
   static bool may_use(const storage::Principal& principal, std::string_view project);
   bool has_project(const std::string& project) const;
 
-  // Returns the rules that administrators have set against misuse (R67, R68).
+  // Returns the rules that administrators have set (R67, R68, R70).
   storage::Rules rules() const;
   std::vector<storage::BarredBlob> barred() const;  // sorted by SHA-256
   // Returns the rule that stops all trials of a study with this owner, project and spec, if one
@@ -104,6 +104,8 @@ class IdentityCache {
   storage::Stop stop_of(const std::string& owner, const std::string& project,
                         const protocol::StudySpec& spec) const;
   bool is_barred(const std::string& sha256) const;
+  // Returns the projects to which this one lends its idle devices (R70).
+  std::vector<std::string> borrowers_of(const std::string& project) const;
   storage::StudyCeiling ceiling_of(const std::string& owner, const std::string& project) const;
 
   // Returns tokens that have expired since the last call, so that their connections are closed.

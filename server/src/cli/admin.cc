@@ -49,6 +49,7 @@ const std::map<std::string, Listing>& listings() {
        {"/api/ceilings",
         "ceilings",
         {"scope", "name", "time_limit_ms", "devices", "data_bytes", "approval"}}},
+      {"share", {"/api/shares", "shares", {"scope", "name", "weight", "guaranteed", "lends"}}},
       {"approval",
        {"/api/approvals",
         "studies",
@@ -351,6 +352,27 @@ std::string ceiling_body(const AdminCommand& command) {
   return out;
 }
 
+std::string share_body(const AdminCommand& command) {
+  std::string out;
+  ObjectWriter body(out);
+  const bool of_project = !command.project.empty();
+  body.text("scope", of_project ? "project" : "researcher");
+  body.text("name", of_project ? command.project : command.researcher);
+  if (command.verb == "remove") {
+    body.raw("weight", "null").raw("guaranteed", "null");
+    if (of_project) body.raw("lends", "null");
+  }
+  if (command.weight) body.integer("weight", *command.weight);
+  if (command.guaranteed) body.integer("guaranteed", *command.guaranteed);
+  if (command.lends_nothing) body.raw("lends", "[]");
+  if (!command.lends.empty()) {
+    protocol::append_list(body.begin("lends"), command.lends,
+                          [&out](const std::string& one) { protocol::append_string(out, one); });
+  }
+  body.end();
+  return out;
+}
+
 Result<std::string> answer_project(const AdminCommand& command, Conversation& server) {
   if (command.verb != "create") {
     TRY(const auto id, server.project());
@@ -397,6 +419,7 @@ Result<std::string> answer_of(const AdminCommand& command, Conversation& server)
                        reason_body(command));
   }
   if (command.group == "ceiling") return server.post("/api/ceilings", ceiling_body(command));
+  if (command.group == "share") return server.post("/api/shares", share_body(command));
   if (command.group == "approval") {
     return server.post("/api/studies/" + id + (command.verb == "give" ? "/approve" : "/refuse"),
                        reason_body(command));

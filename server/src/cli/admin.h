@@ -48,6 +48,10 @@ struct AdminCommand {
   std::optional<double> time_limit_s;
   std::optional<std::int64_t> devices;
   std::string approval;  // yes or no; empty: it stays
+  std::optional<std::int64_t> weight;
+  std::optional<std::int64_t> guaranteed;
+  std::vector<std::string> lends;  // names of projects
+  bool lends_nothing = false;
   std::int64_t after = 0;
   std::int64_t limit = 100;
 };

@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/admin.h"
+#include "storage/rules.h"
 
 namespace hyperflock::cli {
 namespace {
@@ -63,6 +64,12 @@ class Flags {
   void scope(CLI::App& verb) {
     CLI::Option* one = verb.add_option("--researcher", command_.researcher, "whose");
     verb.add_option("--project", command_.project, "of which project")->excludes(one);
+  }
+  void share_of(CLI::App& verb) {
+    auto* one = verb.add_option_group("whose");
+    one->add_option("--researcher", command_.researcher, "whose");
+    one->add_option("--project", command_.project, "of which project");
+    one->require_option(1);
   }
   static void hours(CLI::App& verb, const std::string& flag, double& to, const std::string& about) {
     verb.add_option(flag, to, about)->check(CLI::Range(0.0, 87'600.0));
@@ -144,6 +151,25 @@ void add_admin_commands(CLI::App& app, AdminCommand& command) {
   set.add_option("--approval", command.approval, "whether an administrator approves new studies")
       ->check(CLI::IsMember({"yes", "no"}));
   flags.scope(flags.verb("remove", "removes these limits; those of the server count again"));
+
+  flags.group("share", "who gets how much of the devices: list, set, remove");
+  flags.verb("list", "the shares of projects and researchers");
+  CLI::App& share = flags.verb("set", "sets a share; what is not named stays");
+  flags.share_of(share);
+  share
+      .add_option("--weight", command.weight,
+                  "in proportion to the weights of others, which are 100 if they are not set")
+      ->check(CLI::Range(std::int64_t{1}, storage::kMostWeight));
+  share
+      .add_option("--guaranteed", command.guaranteed,
+                  "devices that come before the weights; 0 is none; a project gets them of those "
+                  "that others lend")
+      ->check(CLI::NonNegativeNumber);
+  CLI::Option* lends = share.add_option(
+      "--lends", command.lends, "a project that may use its idle devices, or *; repeatable");
+  share.add_flag("--lends-nothing", command.lends_nothing, "no other project may use them")
+      ->excludes(lends);
+  flags.share_of(flags.verb("remove", "removes a share; the usual weight counts again"));
 
   flags.group("approval", "studies that wait for an administrator: list, give, refuse");
   flags.verb("list", "the studies that wait");

@@ -38,7 +38,8 @@ Attempt& State::add_attempt(AttemptId id, Study& study, TrialKey key, const std:
              .progress = 0,
              .patience_ms = patience(study.class_stats[device_class]),
              .pulse = protocol::PulseState::loading,
-             .timer = {}};
+             .timer = {},
+             .paid_until = now};
   study.trials.at(to_int(key.number)).open.push_back(id);
   devices[device].open.push_back(id);
   ++study.running;
@@ -66,6 +67,7 @@ void State::drop_attempt(AttemptId id) {
   if (device->second.open.empty() && !device->second.session) devices.erase(device);
   if (Trial* trial = find_trial(attempt.trial)) std::erase(trial->open, id);
   if (Study* study = find_study(attempt.trial.study)) {
+    settle(*study, attempt);
     --study->running;
     count_running(*study, -1);
     count_work(*study, attempt, -1);

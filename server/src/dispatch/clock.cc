@@ -57,6 +57,7 @@ RuntimeStats& State::stats_of(const Attempt& attempt) {
 
 void State::touch(AttemptId id, Attempt& attempt) {
   attempt.seen = now;
+  if (now >= attempt.paid_until) charge_more(attempt);
   attempt.patience_ms = patience(stats_of(attempt));
   arm(id, attempt);
 }

@@ -1,6 +1,6 @@
 // Measures one cycle of the dispatcher: a result arrives, it and the next lease are committed, and
-// the acknowledgement is sent. The numbers of workers and studies vary, to show that the cost does
-// not grow with them.
+// the acknowledgement is sent. The numbers of workers, studies and researchers vary, to show that
+// the cost does not grow with them.
 #include <benchmark/benchmark.h>
 
 #include "dispatch/dispatcher.h"
@@ -10,9 +10,11 @@ namespace {
 
 class Loop {
  public:
-  Loop(std::int64_t workers, std::int64_t studies) : dispatcher_({}, [this] { return ++random_; }) {
+  Loop(std::int64_t workers, std::int64_t studies, std::int64_t researchers)
+      : dispatcher_({}, [this] { return ++random_; }) {
     handle(Restored{});
-    for (std::int64_t i = 0; i < studies; ++i) submit(i);
+    for (std::int64_t i = 0; i < studies; ++i)
+      submit(i, "researcher " + std::to_string(i % researchers));
     for (std::int64_t i = 1; i <= workers; ++i) {
       const auto session = static_cast<SessionId>(i);
       handle(SessionOpened{session, "device " + std::to_string(i), "p", {}, {}});
@@ -37,7 +39,7 @@ class Loop {
   }
 
  private:
-  void submit(std::int64_t i) {
+  void submit(std::int64_t i, const std::string& owner) {
     protocol::StudySpec spec;
     spec.name = "s";
     spec.submit_key = std::to_string(i);
@@ -47,7 +49,7 @@ class Loop {
     for (int value = 0; value < 1000; ++value)
       thousand.values_json.push_back(std::to_string(value));
     spec.space = {thousand, thousand, thousand};
-    handle(StudySubmitted{RequestId{1}, "ada", "p", std::move(spec)});
+    handle(StudySubmitted{RequestId{1}, owner, "p", std::move(spec)});
   }
 
   // Gives an event to the dispatcher. If the dispatcher then proposes transitions, reports them to
@@ -81,7 +83,7 @@ class Loop {
 };
 
 void cycle(benchmark::State& state) {
-  Loop loop(state.range(0), state.range(1));
+  Loop loop(state.range(0), state.range(1), state.range(2));
   std::size_t cycles = 0;
   for (auto _ : state) cycles += loop.round();
   if (cycles != static_cast<std::size_t>(state.iterations() * state.range(0)))
@@ -89,11 +91,15 @@ void cycle(benchmark::State& state) {
   state.SetItemsProcessed(static_cast<std::int64_t>(cycles));
 }
 BENCHMARK(cycle)
-    ->ArgNames({"workers", "studies"})
-    ->Args({32, 1})
-    ->Args({1000, 1})
-    ->Args({10'000, 1})
-    ->Args({10'000, 1000});
+    ->ArgNames({"workers", "studies", "researchers"})
+    ->Args({32, 1, 1})
+    ->Args({1000, 1, 1})
+    ->Args({10'000, 1, 1})
+    ->Args({10'000, 100, 1})
+    ->Args({10'000, 100, 100})
+    ->Args({10'000, 1000, 1})
+    ->Args({10'000, 10'000, 1})
+    ->Args({10'000, 10'000, 1000});
 
 }  // namespace
 }  // namespace hyperflock::dispatch

@@ -18,9 +18,12 @@ Effects Dispatcher::handle(const Event& event, Instant now) {
   State& state = *state_;
   state.now = now;
   std::visit([&state](const auto& one) { state.on(one); }, event);
-  while (!state.dirty_projects.empty()) {  // a round of leases may change another project (R68)
-    const auto project = state.dirty_projects.extract(state.dirty_projects.begin());
-    state.pump(state.projects[project.value()]);
+  while (!state.dirty_projects.empty()) {
+    while (!state.dirty_projects.empty()) {  // a round of leases may change another project (R68)
+      const auto project = state.dirty_projects.extract(state.dirty_projects.begin());
+      state.pump(state.projects[project.value()]);
+    }
+    if (state.lending) state.lend();
   }
   for (const StudyId study : std::exchange(state.owners_to_flush, {})) state.flush_owner(study);
   // WorkChanged comes before StudyChanged, because the latter makes watchers read the estimate.

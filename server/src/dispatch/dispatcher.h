@@ -28,6 +28,7 @@ struct Settings {
   Millis call_ms = 60'000;             // how long a call waits for an owner (R43)
   Millis hold_ms = 10'000;             // how long an owner can keep a worker from other work (R45)
   Millis no_devices_ms = 300'000;      // how long a study has no device until it is noted (R62)
+  Millis aging_ms = 600'000;           // after this time nobody is passed over any more (R70)
   int max_leases = 1;
   std::string server_version{};      // in `welcome` and in results' software
   std::set<std::string> runtimes{};  // ids of those that this server has (R58)

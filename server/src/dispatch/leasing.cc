@@ -1,4 +1,4 @@
-// Leases trials to workers (R15, R26, R27, R30, R31, R61).
+// Leases trials to workers (R15, R26, R27, R30, R31, R61, R70).
 #include <algorithm>
 
 #include "dispatch/state.h"
@@ -45,8 +45,9 @@ std::optional<TransitionId> State::seek(SessionId id, int tries) {
   if (tries > kMaxLeaseTries) return std::nullopt;
   Project& project = projects[found->second.project];
   std::optional<TransitionId> started = pump(project, id);
-  if (!started) started = start_own(project, id);
-  if (!started) started = start_other(project, id);
+  if (!started) started = start_own(id);
+  if (!started) started = start_other(id);
+  if (!started) started = start_lent(id);
   if (!started) started = start_speculative(id);
   if (started) std::get<PendingStart>(pending.at(*started)).tries = tries;
   return started;
@@ -66,7 +67,8 @@ std::optional<TransitionId> State::pump(Project& project, std::optional<SessionI
     const SessionId id = next->second;
     ++next;
     Session& session = sessions.at(id);
-    Study* study = choose(project, session);
+    const Chosen chosen = choose(session.project, session, id == wanted ? Turn::asks : Turn::waits);
+    Study* study = chosen.study;
     if (study == nullptr) {
       ++passed_over;
       continue;
@@ -76,31 +78,28 @@ std::optional<TransitionId> State::pump(Project& project, std::optional<SessionI
       session.awaits = project.round;
       continue;
     }
-    leave_queue(session, id);
-    const TransitionId started = start(*study, id, session);
+    const TransitionId started = start(chosen, id, session);
     if (id == wanted) out = started;
   }
   return out;
 }
 
-std::optional<TransitionId> State::start_own(const Project& project, SessionId id) {
+std::optional<TransitionId> State::start_own(SessionId id) {
   Session& session = sessions.at(id);
   if (leases_nothing() || session.idle_order == 0 || awaits_owner(session)) return std::nullopt;
-  Study* study = choose(project, session);
-  if (study == nullptr || !study->has_work()) return std::nullopt;
-  leave_queue(session, id);
-  return start(*study, id, session);
+  const Chosen chosen = choose(session.project, session, Turn::asks);
+  if (chosen.study == nullptr || !chosen.study->has_work()) return std::nullopt;
+  return start(chosen, id, session);
 }
 
-std::optional<TransitionId> State::start_other(const Project& project, SessionId id) {
+std::optional<TransitionId> State::start_other(SessionId id) {
   Session& session = sessions.at(id);
   if (leases_nothing() || session.idle_order == 0 || !awaits_owner(session) ||
       now - session.idle_since < settings.hold_ms)
     return std::nullopt;
-  Study* study = choose(project, session, Among::work);
-  if (study == nullptr) return std::nullopt;
-  leave_queue(session, id);
-  return start(*study, id, session);
+  const Chosen chosen = choose(session.project, session, Turn::asks, Among::work);
+  if (chosen.study == nullptr) return std::nullopt;
+  return start(chosen, id, session);
 }
 
 void State::join_queue(Session& session, SessionId id) {
@@ -138,23 +137,32 @@ bool State::owner_awaits_result(const Session& session, const Study& study) {
   return trial != nullptr && (trial->storing > 0 || trial->failing);
 }
 
-Study* State::choose(const Project& project, const Session& session, Among among) {
+State::Chosen State::choose(const std::string& name, const Session& session, Turn turn,
+                            Among among) {
+  const Project& project = projects.at(name);
+  if (project.ranked.empty()) return {};
   const auto& refused = session.cannot_run;
-  const auto admits = [&](const std::string& owner) {
-    return !is_at_ceiling(owner, session.project);
-  };
-  const auto next = project.ranked.first(admits, [&](StudyId id) {
+  const auto admits = [&](const std::string& owner) { return !is_at_ceiling(owner, name); };
+  const auto works = [&](StudyId id) { return studies.at(id).has_work(); };
+  const auto fits = [&](StudyId id) {
     if (std::find(refused.begin(), refused.end(), id) != refused.end()) return false;
     const Study& study = studies.at(id);
     // A study without a waiting trial is skipped if enough idle workers already wait for the trials
     // that its owner may still add.
     if (!study.has_work() && (among == Among::work || !study.has_room())) return false;
     return protocol::unmet(study.spec, session.capabilities).empty();
-  });
-  return next ? find_study(*next) : nullptr;
+  };
+  ForDevice device{.now = now};
+  if (turn == Turn::asks) device.aging_ms = settings.aging_ms;
+  const Study* last = session.last ? find_study(session.last->study) : nullptr;
+  if (last != nullptr && last->rank && last->project == name && last->has_work() && fits(last->id))
+    device.near.emplace(last->account, *last->rank);
+  const Choice next = project.ranked.first(device, admits, fits, works);
+  return {.study = next.study ? find_study(*next.study) : nullptr, .how = next};
 }
 
-TransitionId State::start(Study& study, SessionId id, Session& session) {
+TransitionId State::start(const Chosen& chosen, SessionId id, Session& session) {
+  Study& study = *chosen.study;
   TrialNumber number{study.next_number};
   const bool is_new = study.queue.empty();
   if (!is_new) number = study.queue.begin()->second;
@@ -167,17 +175,20 @@ TransitionId State::start(Study& study, SessionId id, Session& session) {
   Trial& trial = study.trials[to_int(number)];
   if (is_new && !study.asked) study.skip_known();
   take_from_queue(study, trial, key);
-  return start_attempt(study, key, protocol::AttemptKind::primary, id, session);
+  return start_attempt(chosen, key, protocol::AttemptKind::primary, id, session);
 }
 
-TransitionId State::start_attempt(Study& study, TrialKey key, protocol::AttemptKind kind,
+TransitionId State::start_attempt(const Chosen& chosen, TrialKey key, protocol::AttemptKind kind,
                                   SessionId id, Session& session) {
+  leave_queue(session, id);
+  Study& study = *chosen.study;
   const std::int64_t number = to_int(key.number);
   const AttemptId attempt{next_attempt++};
   Attempt& added =
       add_attempt(attempt, study, key, session.device, session.capabilities.device_class);
   added.kind = kind;
   added.from = study.trials.at(number).checkpoint;
+  charge(chosen, added);
   rank(study);
   return propose(storage::StartAttempt{.attempt = attempt,
                                        .trial = key,
@@ -239,24 +250,30 @@ protocol::WaitReason State::wait_reason(const Session& session) {
 void State::rank(Study& study) {
   Project& project = projects[study.project];
   const bool has_work = study.has_work() || wants_to_ask(study);
-  const Standing standing{study.priority, study.running, study.id};
-  if (study.rank && (!has_work || *study.rank != standing)) {
-    project.ranked.erase(study.owner, *study.rank);
+  const Standing standing{study.priority, study.running, study.id, study.since};
+  const bool was_ranked = study.rank.has_value();
+  // The study may be ranked already without a waiting trial, because its owner has room for more. A
+  // new trial then changes no rank.
+  if (study.asked && study.has_work() && has_idle(project)) dirty_projects.insert(study.project);
+  if (!has_work) {
+    if (!was_ranked) return;
+    project.ranked.erase(study.account, *study.rank);
     // The study no longer competes, so its owner's studies of lower priority now compete. Any idle
     // worker may get their work, even a worker that waits for another study's owner.
-    if (!has_work && !project.idle.empty() &&
-        project.ranked.has_below(study.owner, study.rank->priority))
+    if (!project.idle.empty() && project.ranked.has_below(study.account, study.rank->priority))
       dirty_projects.insert(study.project);
     study.rank.reset();
+    return;
   }
-  // The study may be ranked already without a waiting trial, because its owner has room for more. A
-  // new trial then changes no rank, and the lines below would not mark the project as dirty.
-  if (study.asked && study.has_work() && !project.idle.empty())
-    dirty_projects.insert(study.project);
-  if (!has_work || study.rank) return;
+  if (study.rank == standing) return;
+  if (was_ranked) {
+    project.ranked.replace(study.account, *study.rank, standing);
+  } else {
+    project.ranked.insert(study.account, standing);
+  }
+  // A device that its project lends waits for studies that have work, whatever their order is.
+  if (was_ranked ? !project.idle.empty() : has_idle(project)) dirty_projects.insert(study.project);
   study.rank = standing;
-  project.ranked.insert(study.owner, standing);
-  if (!project.idle.empty()) dirty_projects.insert(study.project);
 }
 
 }  // namespace hyperflock::dispatch

@@ -81,6 +81,8 @@ void State::reset() {
   studies.clear();
   projects.clear();
   running_of.clear();
+  lent_time = 0;
+  lent_by_guarantee = false;
   timers.clear();
   back_offs.clear();
   claims.clear();

@@ -22,6 +22,7 @@ void State::apply_rules(Study& study) {
 
 void State::on(const RulesChanged& event) {
   const storage::Rules before = std::exchange(rules, event.rules);
+  apply_shares();
   const auto is_newly_barred = [&](const std::string& blob) {
     return rules.blobs.contains(blob) && !before.blobs.contains(blob);
   };
@@ -60,6 +61,8 @@ void State::count_running(const Study& study, std::int64_t change) {
   const auto of = running_of.try_emplace(study.owner).first;
   const std::int64_t running = of->second += change;
   if (running == 0) running_of.erase(of);
+  const std::int64_t guaranteed = storage::guaranteed_to_researcher(rules, study.owner);
+  if ((running < guaranteed) != (running - change < guaranteed)) note_guarantee(study.owner);
   // At a ceiling, idle workers get no more studies of this owner or project, and count no longer as
   // demand for them. So a change matters only if it reaches a ceiling or falls below one.
   const auto crosses = [change](std::int64_t now_running, std::int64_t ceiling) {

@@ -73,10 +73,9 @@ std::optional<TransitionId> State::start_speculative(SessionId id) {
   if (leases_nothing() || session.idle_order == 0 || awaits_owner(session)) return std::nullopt;
   const std::optional<TrialKey> key = choose_speculative(session);
   if (!key) return std::nullopt;
-  leave_queue(session, id);
   find_trial(*key)->speculated = true;
-  return start_attempt(*find_study(key->study), *key, protocol::AttemptKind::duplicate, id,
-                       session);
+  return start_attempt({.study = find_study(key->study)}, *key, protocol::AttemptKind::duplicate,
+                       id, session);
 }
 
 }  // namespace hyperflock::dispatch

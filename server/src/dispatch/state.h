@@ -24,6 +24,7 @@
 #include "dispatch/dispatcher.h"
 #include "dispatch/estimate.h"
 #include "dispatch/runtime_stats.h"
+#include "dispatch/shares.h"
 #include "dispatch/study_order.h"
 
 namespace hyperflock::dispatch {
@@ -88,6 +89,8 @@ struct Attempt {
   Millis patience_ms = kMostPatienceMs;  // its limit without progress, computed at its last message
   protocol::PulseState pulse = protocol::PulseState::loading;
   std::optional<Instant> timer;  // its entry in State::timers, at or before its deadline
+  Instant paid_until{};          // for how long its researcher was charged (R70)
+  bool lent = false;             // its device belongs to another project
   // Only in an ask-and-tell study: the newest points, how many of them its owner was sent, and the
   // questions whose answers this attempt waits for.
   std::vector<protocol::Point> points{};
@@ -126,6 +129,8 @@ struct Study {
   std::int64_t next_number = 0;  // the grid's cursor (R30)
   std::int64_t running = 0;      // open attempts
   std::int64_t priority = 0;     // among the studies of its owner (R61)
+  std::size_t account = 0;       // of its owner, in Project::ranked
+  Instant since{};               // its last lease, or when it began to run
   bool ending = false;           // EndStudy is proposed: nothing more is leased
   bool paused = false;           // nothing more is leased for now (R53)
   bool stopped = false;          // by an administrator: nothing is leased, and nothing runs (R67)
@@ -168,7 +173,8 @@ struct Study {
 
 // The studies with work and the idle workers of one project.
 struct Project {
-  StudyOrder ranked;                        // studies with work or room (R31, R61)
+  StudyOrder ranked;                        // studies with work or room (R31, R61, R70)
+  std::int64_t lent_served = 0;             // virtual time of the devices lent to it
   std::map<std::uint64_t, SessionId> idle;  // in the order in which they asked
   std::set<StudyId> owned;                  // ask-and-tell studies whose owner is attached
   std::set<StudyId> watched;                // studies with a DeviceWatch
@@ -309,6 +315,9 @@ struct State {
   std::map<StudyId, Study> studies;
   std::map<std::string, Project> projects;
   storage::Rules rules;
+  bool lending = false;            // a project lends its idle devices
+  std::int64_t lent_time = 0;      // the virtual time of lent devices
+  bool lent_by_guarantee = false;  // the last lent device went to a project below its guarantee
   std::unordered_map<std::string, std::int64_t> running_of;  // open attempts by researcher
   std::set<std::pair<Instant, AttemptId>> timers;            // one for each live attempt
   std::set<std::pair<Instant, TrialKey>> back_offs;
@@ -469,9 +478,9 @@ struct State {
   std::optional<TransitionId> pump(Project& project, std::optional<SessionId> wanted = {});
   // Leases work to a session that the last round did not reach, because it had skipped
   // kMaxPassedOver workers before this one.
-  std::optional<TransitionId> start_own(const Project& project, SessionId id);
+  std::optional<TransitionId> start_own(SessionId id);
   // Leases the session a trial of another study, if it has waited long enough for an owner (R45).
-  std::optional<TransitionId> start_other(const Project& project, SessionId id);
+  std::optional<TransitionId> start_other(SessionId id);
   void join_queue(Session& session, SessionId id);
   void leave_queue(Session& session, SessionId id);
   bool has_room(const Session& session);  // whether its device may have another attempt (R27)
@@ -480,16 +489,56 @@ struct State {
   // Returns whether the session's last trial belongs to this study and the owner has not been sent
   // the end of that trial yet.
   bool owner_awaits_result(const Session& session, const Study& study);
-  // Returns the next study for this worker (R31, R61), or null. `work_or_room` includes studies
-  // without work whose owner has room to ask for more.
+  // A study for a worker, or null, and how it was chosen.
+  struct Chosen {
+    Study* study = nullptr;
+    Choice how{};
+    bool lent = false;  // by the worker's project
+    bool lent_by_guarantee = false;
+  };
+  // Returns the project's next study for this worker (R31, R61, R70). `work_or_room` includes
+  // studies without work whose owner has room to ask for more. Studies that have waited too long
+  // are served out of turn when the worker `asks`, and not while it waits: then nothing but an
+  // event changes the choice.
   enum class Among { work_or_room, work };
-  Study* choose(const Project& project, const Session& session, Among among = Among::work_or_room);
-  TransitionId start(Study& study, SessionId id, Session& session);
-  TransitionId start_attempt(Study& study, TrialKey key, protocol::AttemptKind kind, SessionId id,
-                             Session& session);
+  enum class Turn { asks, waits };
+  Chosen choose(const std::string& project, const Session& session, Turn turn,
+                Among among = Among::work_or_room);
+  // Starts the study's next trial on the worker, which leaves the queue of idle workers.
+  TransitionId start(const Chosen& chosen, SessionId id, Session& session);
+  TransitionId start_attempt(const Chosen& chosen, TrialKey key, protocol::AttemptKind kind,
+                             SessionId id, Session& session);
   protocol::Lease lease_of(AttemptId id, const Attempt& attempt);
   protocol::WaitReason wait_reason(const Session& session);
   void rank(Study& study);
+
+  // The next functions are in shares.cc (R70).
+  // Charges the study's owner for an attempt that starts now. A lent device also counts for the
+  // project.
+  void charge(const Chosen& chosen, Attempt& attempt);
+  // Charges for an attempt that was running before a restart.
+  void charge_restored(Study& study, Attempt& attempt);
+  // Charges for an attempt that still runs when its time is used up.
+  void charge_more(Attempt& attempt);
+  // Gives back what an attempt that ends now has not used, or charges what it used since its last
+  // message.
+  void settle(Study& study, const Attempt& attempt);
+  // Adds to what the owner of the study has been served. Idle workers may now count as demand for
+  // other owners.
+  void add_served(Study& study, bool lent, Millis device_ms);
+  std::int64_t lent_weight(const std::string& project) const;
+  // Notes in all projects whether the researcher has fewer devices than guaranteed.
+  void note_guarantee(const std::string& owner);
+  bool is_below_guarantee(const std::string& owner) const;
+  void apply_shares();  // after a change of the rules
+  // Returns the next study of another project for an idle worker whose own project has none and
+  // lends it.
+  Chosen choose_lent(const Session& session, Turn turn);
+  std::optional<TransitionId> start_lent(SessionId id);
+  // Leases trials of other projects to idle workers whose projects lend them.
+  void lend();
+  // Returns whether a worker waits that may get work of the project.
+  bool has_idle(const Project& project) const { return !project.idle.empty() || lending; }
 
   // The next functions are in speculative_attempts.cc.
   // Leases a speculative attempt to an idle worker without other work, if this saves time (R36).

@@ -178,6 +178,10 @@ void State::on(const ArtifactStored& event) {
 void State::open_study(Study study) {
   const StudyId id = study.id;
   apply_rules(study);
+  study.account = projects[study.project].ranked.account(
+      study.owner, storage::weight_of_researcher(rules, study.owner), now);
+  study.since = now;
+  projects[study.project].ranked.set_below(study.account, is_below_guarantee(study.owner));
   rank(studies.emplace(id, std::move(study)).first->second);
   work_changed.insert(id);
 }
@@ -234,6 +238,7 @@ void State::on(const Restored& event) {
   next_study = std::max(next_study, event.snapshot.next_study_id);
   next_attempt = std::max(next_attempt, event.snapshot.next_attempt_id);
   rules = event.snapshot.rules;
+  apply_shares();
   for (const storage::RunningStudy& stored : event.snapshot.studies) restore_study(stored);
 }
 
@@ -304,6 +309,7 @@ void State::restore_trial(Study& study, std::int64_t code, const storage::Runnin
       attempt.kind = row.kind;
       attempt.from = row.from;
       attempt.committed = true;
+      charge_restored(study, attempt);
       arm(row.id, attempt);
     } else if (row.failure && row.from && storage::blames_checkpoint(*row.failure)) {
       // A failure that is blamed on the checkpoint does not count. The trial began again without

@@ -1,121 +1,277 @@
-// The studies of a project that compete for devices, in the order of R31 and R61. Of the studies of
-// one owner, only those with the highest priority take part. Among those of all owners, the one
-// with the fewest running attempts is next; of several such studies, the oldest.
+// The studies of a project that compete for devices, in the order of R70, R31 and R61. Researchers
+// compete by their shares: who is below a guaranteed number of devices comes first, and then who
+// has been served least in proportion to the weight. Among the studies of one researcher, those
+// with the highest priority compete; of these, the one with the fewest running attempts is next; of
+// several such studies, the oldest.
 //
-//   order.insert("ada", {.priority = 5, .running = 0, .study = id});
-//   order.first([](StudyId id) { return fits(id); });
+//   const std::size_t ada = order.account("ada", weight, now);
+//   order.insert(ada, {.priority = 5, .running = 0, .study = id, .since = now});
+//   const Choice next = order.first({.now = now}, admits, fits, works);
+//   order.serve(ada, cost, slack, next, now);
 //
-// insert() and erase() take logarithmic time. The time of first() grows with the number of studies
-// that come before the returned one and do not fit, and of owners whose studies have several
-// priorities. Pure.
+// The amount that a researcher has been served is a virtual time: time of devices, divided by the
+// weight (docs/decisions/server/researchers-share-devices-by-time.md has the source). All
+// changes take logarithmic time. The time of first() grows with the number of studies and
+// researchers that come before the returned study, or have waited too long, and do not fit. Pure.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "base/ids.h"
+#include "base/instant.h"
+#include "dispatch/shares.h"
 
 namespace hyperflock::dispatch {
 
-// The place of a study among those of its project.
+// The place of a study among those of its researcher.
 struct Standing {
   std::int64_t priority = 0;
   std::int64_t running = 0;  // attempts
   StudyId study{};
+  Instant since{};  // its last lease, or when it began to run
   bool operator==(const Standing&) const = default;
+};
+
+// A study that was chosen, and how.
+struct Choice {
+  std::optional<StudyId> study{};
+  bool owner_by_age = false;  // its researcher had waited too long
+  bool study_by_age = false;  // the study had waited too long
+  bool was_next = false;      // its researcher was next by the weights
+  std::int64_t priority = 0;  // of the study, like the next one
+  std::int64_t running = 0;
+};
+
+// What a choice depends on besides the order.
+struct ForDevice {
+  Instant now{};
+  // Studies and researchers that have waited this long are served out of turn. nullopt: nobody is.
+  std::optional<Millis> aging_ms{};
+  // The study whose files the device has, and the researcher's account, if it has a trial for it.
+  std::optional<std::pair<std::size_t, Standing>> near{};
 };
 
 class StudyOrder {
  public:
-  bool empty() const { return owners_.empty(); }
+  bool empty() const { return turns_.empty(); }
+
+  // Returns the account of the researcher. A new one has this weight, and waits from now on.
+  std::size_t account(const std::string& owner, std::int64_t weight, Instant now) {
+    const auto [found, is_new] = by_name_.try_emplace(owner, accounts_.size());
+    if (is_new) accounts_.push_back({.owner = owner, .weight = weight, .since = now});
+    return found->second;
+  }
+  std::optional<std::size_t> find(const std::string& owner) const {
+    const auto found = by_name_.find(owner);
+    return found == by_name_.end() ? std::nullopt : std::optional(found->second);
+  }
+  const std::map<std::string, std::size_t>& accounts() const { return by_name_; }
+  std::int64_t weight_of(std::size_t account) const { return accounts_[account].weight; }
+  void set_weight(std::size_t account, std::int64_t weight) { accounts_[account].weight = weight; }
+
+  // Notes whether the researcher has fewer devices than guaranteed.
+  void set_below(std::size_t account, bool below) {
+    Account& one = accounts_[account];
+    if (one.below == below) return;
+    move(account, [below](Account& of) { of.below = below; });
+  }
 
   // REQUIRES: the study is not in the order.
-  void insert(const std::string& owner, const Standing& one) {
-    Owned& owned = owners_[owner];
-    leave(owner, owned);
-    owned.levels[one.priority].insert(turn_of(one));
-    owned.turns.insert(turn_of(one));
-    join(owner, owned);
+  void insert(std::size_t account, const Standing& one) {
+    Account& of = accounts_[account];
+    if (of.waits.empty()) {
+      turns_.insert(turn_of(account));
+      ages_.emplace(of.since, account);
+    }
+    of.levels[one.priority].insert(turn_of(one));
+    of.waits.emplace(one.since, one.study);
   }
 
   // REQUIRES: insert() was called with the same arguments.
-  void erase(const std::string& owner, const Standing& one) {
-    const auto found = owners_.find(owner);
-    Owned& owned = found->second;
-    leave(owner, owned);
-    const auto level = owned.levels.find(one.priority);
-    level->second.erase(turn_of(one));
-    if (level->second.empty()) owned.levels.erase(level);
-    owned.turns.erase(turn_of(one));
-    if (owned.turns.empty()) {
-      owners_.erase(found);
-    } else {
-      join(owner, owned);
+  void erase(std::size_t account, const Standing& one) {
+    Account& of = accounts_[account];
+    leave_level(of, one);
+    of.waits.erase({one.since, one.study});
+    if (!of.waits.empty()) return;
+    turns_.erase(turn_of(account));
+    ages_.erase({of.since, account});
+  }
+
+  // Does the same as erase() and insert(). REQUIRES: both name the same study.
+  void replace(std::size_t account, const Standing& before, const Standing& one) {
+    Account& of = accounts_[account];
+    if (before.priority != one.priority) {
+      leave_level(of, before);
+      of.levels[one.priority].insert(turn_of(one));
+    } else if (before.running != one.running) {
+      std::set<Turn>& level = of.levels.find(one.priority)->second;
+      auto node = level.extract(turn_of(before));
+      node.value() = turn_of(one);
+      level.insert(std::move(node));
     }
+    if (before.since == one.since) return;
+    auto node = of.waits.extract({before.since, before.study});
+    node.value() = {one.since, one.study};
+    of.waits.insert(std::move(node));
   }
 
-  // Returns whether the owner has studies in the order whose priority is lower than `priority`.
-  bool has_below(const std::string& owner, std::int64_t priority) const {
-    const auto found = owners_.find(owner);
-    return found != owners_.end() && found->second.levels.rbegin()->first < priority;
+  // Returns whether the researcher has studies in the order with a lower priority.
+  bool has_below(std::size_t account, std::int64_t priority) const {
+    const auto& levels = accounts_[account].levels;
+    return !levels.empty() && levels.rbegin()->first < priority;
   }
 
-  // Returns the next of the studies for which `fits` returns true. The others are left out, as if
-  // they had no work. So studies of lower priority of the same owner may take part.
-  template <typename Fits>
-  std::optional<StudyId> first(Fits fits) const {
-    return first([](const std::string&) { return true; }, fits);
+  // Counts a lease for `cost` of virtual time. See serve_next() for `slack`.
+  void serve(std::size_t account, std::int64_t cost, std::int64_t slack, const Choice& how,
+             Instant now) {
+    Account& of = accounts_[account];
+    const Instant before = of.since;
+    move(account,
+         [&](Account& one) { serve_next(virtual_time_, one.served, cost, slack, how.was_next); });
+    of.since = now;
+    of.by_age = how.study_by_age;
+    by_age_ = how.owner_by_age;
+    if (of.waits.empty() || before == now) return;
+    auto node = ages_.extract({before, account});
+    node.value() = {now, account};
+    ages_.insert(std::move(node));
   }
 
-  // Does the same for the studies of those owners for which `admits` returns true.
-  template <typename Admits, typename Fits>
-  std::optional<StudyId> first(Admits admits, Fits fits) const {
-    std::optional<Turn> best;
-    for (const auto& [least, owner] : by_least_) {
-      if (best && *best < least) break;  // no other owner has an earlier turn
-      if (!admits(owner)) continue;
-      const std::optional<Turn> one = first_of(owners_.at(owner), fits);
-      if (one && (!best || *one < *best)) best = one;
+  // Counts more, or less, for attempts that run.
+  void add(std::size_t account, std::int64_t cost) {
+    if (cost == 0) return;
+    move(account, [cost](Account& of) { of.served += cost; });
+  }
+
+  // Returns whether the researcher would then be further ahead of the others than `lead`.
+  bool is_ahead(std::size_t account, std::int64_t cost, std::int64_t lead) const {
+    return accounts_[account].served + cost > virtual_time_ + lead;
+  }
+
+  // Returns the next of the studies for which `fits` returns true, of those researchers for which
+  // `admits` returns true. The others are left out, as if they had no work. So studies of lower
+  // priority of the same researcher may take part. `works` returns whether a study has a trial now;
+  // only such a study is served out of turn.
+  template <typename Admits, typename Fits, typename Works>
+  Choice first(const ForDevice& device, Admits admits, Fits fits, Works works) const {
+    if (device.aging_ms && !by_age_) {
+      for (const auto& [since, index] : ages_) {
+        if (device.now - since < *device.aging_ms) break;
+        const Account& of = accounts_[index];
+        if (!admits(of.owner)) continue;
+        Choice one = first_of(of, device, [&](StudyId id) { return works(id) && fits(id); }, works);
+        if (!one.study) continue;
+        one.owner_by_age = true;
+        return one;
+      }
     }
-    if (!best) return std::nullopt;
-    return best->second;
+    for (const auto& [in_order, served, index] : turns_) {
+      const Account& of = accounts_[index];
+      if (!admits(of.owner)) continue;
+      Choice one = first_of(of, device, fits, works);
+      if (!one.study) continue;
+      // Those below their guarantee say nothing about what the others have been served.
+      one.was_next = !of.below || !std::get<bool>(*turns_.rbegin());
+      if (prefers_near(device, index, one, admits, fits, works))
+        return {.study = device.near->second.study};
+      return one;
+    }
+    return {};
   }
 
  private:
   using Turn = std::pair<std::int64_t, StudyId>;  // by running attempts, then by age
-  struct Owned {
+  struct Account {
+    std::string owner;
+    std::int64_t weight = 1;
+    std::int64_t served = 0;  // virtual time
+    bool below = false;       // fewer devices than guaranteed
+    bool by_age = false;      // the last lease was out of turn among this researcher's studies
+    Instant since{};          // of the last lease
     std::map<std::int64_t, std::set<Turn>, std::greater<>> levels{};  // by priority
-    std::set<Turn> turns{};                                           // of all priorities
+    std::set<std::pair<Instant, StudyId>> waits{};                    // by the last lease
   };
+  using AccountTurn = std::tuple<bool, std::int64_t, std::size_t>;
 
   static Turn turn_of(const Standing& one) { return {one.running, one.study}; }
+  AccountTurn turn_of(std::size_t account) const {
+    const Account& of = accounts_[account];
+    return {!of.below, of.served, account};
+  }
 
-  template <typename Fits>
-  static std::optional<Turn> first_of(const Owned& owned, Fits& fits) {
-    for (const auto& [priority, turns] : owned.levels) {
-      for (const Turn& turn : turns) {
-        if (fits(turn.second)) return turn;
+  static void leave_level(Account& of, const Standing& one) {
+    const auto level = of.levels.find(one.priority);
+    level->second.erase(turn_of(one));
+    if (level->second.empty()) of.levels.erase(level);
+  }
+
+  // Changes an account and keeps its place in the order.
+  template <typename Change>
+  void move(std::size_t account, Change change) {
+    Account& of = accounts_[account];
+    if (of.waits.empty()) return change(of);
+    auto node = turns_.extract(turn_of(account));
+    change(of);
+    node.value() = turn_of(account);
+    turns_.insert(std::move(node));
+  }
+
+  template <typename Fits, typename Works>
+  static Choice first_of(const Account& of, const ForDevice& device, const Fits& fits,
+                         const Works& works) {
+    if (device.aging_ms && !of.by_age) {
+      for (const auto& [since, study] : of.waits) {
+        if (device.now - since < *device.aging_ms) break;
+        if (works(study) && fits(study)) return {.study = study, .study_by_age = true};
       }
     }
-    return std::nullopt;
+    for (const auto& [priority, turns] : of.levels) {
+      for (const Turn& turn : turns) {
+        if (fits(turn.second))
+          return {.study = turn.second, .priority = priority, .running = turn.first};
+      }
+    }
+    return {};
   }
 
-  void leave(const std::string& owner, const Owned& owned) {
-    if (!owned.turns.empty()) by_least_.erase({*owned.turns.begin(), owner});
-  }
-  void join(const std::string& owner, const Owned& owned) {
-    by_least_.emplace(*owned.turns.begin(), owner);
+  // Returns whether the device gets the study whose files it has, in place of `next`. It does if
+  // that costs fairness little: the study has no more devices than the next one of its researcher,
+  // and the researcher is at most kLocalityMs ahead of the researcher of `next`.
+  template <typename Admits, typename Fits, typename Works>
+  bool prefers_near(const ForDevice& device, std::size_t index, const Choice& next, Admits& admits,
+                    Fits& fits, Works& works) const {
+    if (!device.near || next.study_by_age || !works(*next.study)) return false;
+    const auto& [near_index, near] = *device.near;
+    if (near.study == *next.study) return false;
+    Choice own = next;
+    if (near_index != index) {
+      const Account& first = accounts_[index];
+      const Account& of = accounts_[near_index];
+      if (first.below || of.served - first.served > cost_of(kLocalityMs, of.weight)) return false;
+      if (!admits(of.owner)) return false;
+      own = first_of(of, device, fits, works);
+      if (!own.study || own.study_by_age) return false;
+    }
+    return near.priority == own.priority && near.running <= own.running;
   }
 
-  std::map<std::string, Owned> owners_;
-  // The owners, sorted by the earliest turn among all their studies. Only studies of an owner's
-  // highest priority take part, so an owner's real turn may be later than this one, but never
-  // earlier.
-  std::set<std::pair<Turn, std::string>> by_least_;
+  std::vector<Account> accounts_;
+  std::map<std::string, std::size_t> by_name_;
+  // Researchers with studies in the order: those below their guarantee first, then by virtual time.
+  std::set<AccountTurn> turns_;
+  std::set<std::pair<Instant, std::size_t>> ages_;  // the same researchers by their last lease
+  std::int64_t virtual_time_ = 0;                   // of the last lease
+  bool by_age_ = false;  // the last lease was out of turn among the researchers
 };
 
 }  // namespace hyperflock::dispatch

@@ -178,6 +178,14 @@ struct SetCeiling {
   std::string name{};  // empty for the server
   Ceiling ceiling{};
 };
+// Replaces the share of a researcher or of a project, if it changes (else `repeated`). The
+// researcher or project must exist, and so must the projects that the share names (else
+// `conflict`). An empty share is removed.
+struct SetShare {
+  CeilingScope scope = CeilingScope::researcher;  // not `server`
+  std::string name{};
+  Share share{};
+};
 // Adds an enrolment code, if its project exists (else `conflict`) and no code is the same (else
 // `repeated`).
 struct CreateEnrolment {

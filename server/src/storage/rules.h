@@ -1,5 +1,6 @@
-// What administrators have set to stop misuse: whose studies, which projects and which blobs are
-// stopped (R67), and ceilings for studies (R68). Plain data and pure functions; any thread.
+// What administrators have set: whose studies, which projects and which blobs are stopped (R67),
+// ceilings for studies (R68), and shares of the devices (R70). Plain data and pure functions; any
+// thread.
 #pragma once
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include "protocol/study_spec.h"
 
@@ -28,6 +30,21 @@ struct Ceiling {
 
 enum class CeilingScope { server, researcher, project };
 
+// How much of the devices a researcher or a project gets (R70).
+struct Share {
+  // In proportion to the weights of others; nullopt: kUsualWeight.
+  std::optional<std::int64_t> weight{};
+  // This many devices come before the weights. A project gets them of those that others lend.
+  std::int64_t guaranteed = 0;
+  // The projects that may use this project's idle devices. kEveryProject stands for all projects.
+  std::set<std::string> lends{};
+  bool operator==(const Share&) const = default;
+  bool empty() const { return *this == Share{}; }
+};
+inline constexpr std::int64_t kUsualWeight = 100;
+inline constexpr std::int64_t kMostWeight = 1'000;
+inline constexpr std::string_view kEveryProject = "*";
+
 struct Rules {
   std::map<std::string, std::string> owners{};    // researchers who are not active, with the reason
   std::map<std::string, std::string> projects{};  // frozen ones, each with the reason
@@ -35,6 +52,8 @@ struct Rules {
   Ceiling server{};                               // for everybody without a limit of their own
   std::map<std::string, Ceiling> of_researchers{};
   std::map<std::string, Ceiling> of_projects{};
+  std::map<std::string, Share> shares_of_researchers{};
+  std::map<std::string, Share> shares_of_projects{};
   bool operator==(const Rules&) const = default;
 };
 
@@ -69,7 +88,8 @@ struct StudyCeiling {
 
 namespace detail {
 
-inline const Ceiling* find(const std::map<std::string, Ceiling>& all, const std::string& name) {
+template <typename Rule>
+const Rule* find(const std::map<std::string, Rule>& all, const std::string& name) {
   const auto found = all.find(name);
   return found == all.end() ? nullptr : &found->second;
 }
@@ -123,6 +143,32 @@ inline std::int64_t devices_of_project(const Rules& rules, const std::string& pr
 inline std::int64_t time_limit(const Rules& rules, const std::string& owner,
                                const std::string& project, std::int64_t own) {
   return detail::lower(own, ceiling_of(rules, owner, project).time_limit_ms);
+}
+
+inline std::int64_t weight_of_researcher(const Rules& rules, const std::string& owner) {
+  const Share* own = detail::find(rules.shares_of_researchers, owner);
+  return own == nullptr ? kUsualWeight : own->weight.value_or(kUsualWeight);
+}
+inline std::int64_t weight_of_project(const Rules& rules, const std::string& project) {
+  const Share* own = detail::find(rules.shares_of_projects, project);
+  return own == nullptr ? kUsualWeight : own->weight.value_or(kUsualWeight);
+}
+
+// Returns how many devices come before the weights of others; 0: none.
+inline std::int64_t guaranteed_to_researcher(const Rules& rules, const std::string& owner) {
+  const Share* own = detail::find(rules.shares_of_researchers, owner);
+  return own == nullptr ? 0 : own->guaranteed;
+}
+inline std::int64_t guaranteed_to_project(const Rules& rules, const std::string& project) {
+  const Share* own = detail::find(rules.shares_of_projects, project);
+  return own == nullptr ? 0 : own->guaranteed;
+}
+
+// Returns whether `lender` lends its idle devices to `project`.
+inline bool lends(const Rules& rules, const std::string& lender, const std::string& project) {
+  const Share* own = detail::find(rules.shares_of_projects, lender);
+  return own != nullptr && lender != project &&
+         (own->lends.contains(project) || own->lends.contains(std::string(kEveryProject)));
 }
 
 }  // namespace hyperflock::storage

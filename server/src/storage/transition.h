@@ -289,7 +289,7 @@ using Transition =
                  SetPriority, JudgeStudy, ExtendStudy, ReissueTrials, ClaimStudy, AskTrials,
                  StoreSuggestion, StoreConstraints, SetWebhook, StoreWebhookSecret, NoteDevices,
                  NoteDelivery, CreatePrincipal, UpdatePrincipal, CreateToken, RevokeToken,
-                 CreateProject, FreezeProject, BarBlob, SetCeiling, CreateEnrolment,
+                 CreateProject, FreezeProject, BarBlob, SetCeiling, SetShare, CreateEnrolment,
                  RevokeEnrolment, CreateDevice, SeeDevice, CollectDevice, RevokeDevice, EraseDevice,
                  OwnBlob, NoteAudit, TrimAudit, KeepTime>;
 

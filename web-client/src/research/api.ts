@@ -20,10 +20,12 @@ import {
   projectsOf,
   RowError,
   type SeriesName,
+  type ShareRow,
   type StudiesPage,
   type StudyRow,
   seriesNamesOf,
   seriesOf,
+  sharesOf,
   studiesOf,
   studyOf,
   type TrialDetail,
@@ -114,6 +116,7 @@ export interface Api {
   projects(): Promise<readonly ProjectRow[]>;
   barred(): Promise<readonly BarredRow[]>;
   ceilings(): Promise<readonly CeilingRow[]>;
+  shares(): Promise<readonly ShareRow[]>;
   approve(study: number): Promise<void>;
   refuse(study: number, reason: string): Promise<void>;
   freeze(project: number, reason: string): Promise<void>;
@@ -121,6 +124,7 @@ export interface Api {
   bar(sha256: string, reason: string): Promise<void>;
   lift(sha256: string): Promise<void>;
   setCeiling(ceiling: CeilingRow): Promise<void>;
+  setShare(share: ShareRow): Promise<void>;
 }
 
 function errorOf(body: unknown, status: number): ConsoleError {
@@ -271,6 +275,10 @@ export class ConsoleApi implements Api {
     return this.#ask("GET", "/api/ceilings", ceilingsOf);
   }
 
+  shares(): Promise<readonly ShareRow[]> {
+    return this.#ask("GET", "/api/shares", sharesOf);
+  }
+
   approve(study: number): Promise<void> {
     return this.#change(`/api/studies/${study}/approve`);
   }
@@ -305,6 +313,11 @@ export class ConsoleApi implements Api {
   }: CeilingRow): Promise<void> {
     const limits = { time_limit_ms: timeLimitMs, devices, data_bytes: dataBytes, approval };
     return this.#change("/api/ceilings", { scope, name, ...limits });
+  }
+
+  setShare({ scope, name, weight, guaranteed, lends }: ShareRow): Promise<void> {
+    const lent = scope === "project" ? { lends } : {};
+    return this.#change("/api/shares", { scope, name, weight, guaranteed, ...lent });
   }
 
   #change(path: string, sent = {}): Promise<void> {

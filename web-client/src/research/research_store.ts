@@ -15,6 +15,7 @@ import type {
   PersonRow,
   PlacementRow,
   ProjectRow,
+  ShareRow,
   StudyRow,
   TrialDetail,
   WorkerRow,
@@ -87,13 +88,14 @@ export interface Operated {
   readonly projects: readonly ProjectRow[];
   readonly barred: readonly BarredRow[];
   readonly ceilings: readonly CeilingRow[];
+  readonly shares: readonly ShareRow[];
 }
 
 /** Says what an administrator's change has done. */
 export type Done = (words: Words) => string;
 
 export async function operatedOf(api: Api, count = PEOPLE_AT_ONCE): Promise<Operated> {
-  const [warnings, awaiting, { people, room, more }, projects, barred, ceilings] =
+  const [warnings, awaiting, { people, room, more }, projects, barred, ceilings, shares] =
     await Promise.all([
       api.warnings(),
       api.awaiting(),
@@ -101,9 +103,10 @@ export async function operatedOf(api: Api, count = PEOPLE_AT_ONCE): Promise<Oper
       api.projects(),
       api.barred(),
       api.ceilings(),
+      api.shares(),
     ]);
   const morePeople = more && count < MOST_PEOPLE;
-  return { warnings, awaiting, people, morePeople, room, projects, barred, ceilings };
+  return { warnings, awaiting, people, morePeople, room, projects, barred, ceilings, shares };
 }
 
 export class ResearchStore {

@@ -13,8 +13,10 @@ import {
   peopleOf,
   placementOf,
   projectsOf,
+  type ShareRow,
   seriesNamesOf,
   seriesOf,
+  sharesOf,
   studyOf,
   trialOf,
   trialSeriesOf,
@@ -39,6 +41,7 @@ export interface ConsoleRows {
   readonly warnings?: readonly string[];
   readonly projects?: readonly Readonly<Record<string, unknown>>[];
   readonly barred?: readonly Readonly<Record<string, unknown>>[];
+  readonly shares?: readonly Readonly<Record<string, unknown>>[];
   readonly ceilings?: readonly Readonly<Record<string, unknown>>[];
   /** The error code with which a method fails, by the method's name. With `never`, the method does not answer. */
   readonly faults: Readonly<Partial<Record<keyof Api, string>>>;
@@ -240,6 +243,11 @@ export class FakeConsole implements Api {
     return ceilingsOf({ ceilings: this.rows.ceilings ?? [] });
   }
 
+  async shares() {
+    await this.#call("shares");
+    return sharesOf({ shares: this.rows.shares ?? [] });
+  }
+
   async approve(study: number) {
     await this.#call("approve", study);
     await this.#change(study, { held: undefined });
@@ -277,6 +285,10 @@ export class FakeConsole implements Api {
     await this.#call("lift", sha256);
     const barred = (this.rows.barred ?? []).filter((row) => row.sha256 !== sha256);
     this.rows = { ...this.rows, barred };
+  }
+
+  async setShare(share: ShareRow) {
+    await this.#call("setShare", JSON.stringify(share));
   }
 
   async setCeiling(ceiling: CeilingRow) {

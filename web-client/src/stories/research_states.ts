@@ -410,6 +410,10 @@ export const researchStories = {
       { scope: "server", time_limit_ms: 3_600_000, devices: 100 },
       { scope: "project", name: "Birds", data_bytes: 50_000_000, approval: true, devices: 0 },
     ],
+    shares: [
+      { scope: "project", name: "Birds", guaranteed: 0, lends: ["First project", "*"] },
+      { scope: "researcher", name: "Aoki Lab", weight: 400, guaranteed: 20 },
+    ],
   }),
   operate_refused: story("#/operate", {
     role: "admin",

@@ -433,6 +433,22 @@ export const ceilingsPage = fields({
 });
 export type CeilingsPage = v.InferOutput<typeof ceilingsPage>;
 
+/** How much of the devices a researcher or a project gets (R70). */
+export const shareRow = fields({
+  scope: ceilingScope,
+  name: text(MAX_TEXT),
+  weight: v.exactOptional(integer()),
+  guaranteed: integer(),
+  lends: v.exactOptional(list(text(MAX_TEXT))),
+});
+export type ShareRow = v.InferOutput<typeof shareRow>;
+
+/** The shares that administrators have set (R70). */
+export const sharesPage = fields({
+  shares: list(shareRow),
+});
+export type SharesPage = v.InferOutput<typeof sharesPage>;
+
 /** Trials that finished after a cursor. */
 export const trialsPage = fields({
   trials: list(trialRow),

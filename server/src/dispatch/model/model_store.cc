@@ -264,6 +264,17 @@ Outcome ModelStore::apply_one(const storage::SetCeiling& t) {
   return outcome(Applied::applied);
 }
 
+Outcome ModelStore::apply_one(const storage::SetShare& t) {
+  auto& all = t.scope == storage::CeilingScope::project ? rules.shares_of_projects
+                                                        : rules.shares_of_researchers;
+  const auto found = all.find(t.name);
+  if ((found == all.end() ? storage::Share{} : found->second) == t.share)
+    return outcome(Applied::repeated);
+  all.erase(t.name);
+  if (!t.share.empty()) all.emplace(t.name, t.share);
+  return outcome(Applied::applied);
+}
+
 Outcome ModelStore::apply_one(const storage::ExtendStudy& t) {
   const auto found = studies.find(t.study);
   if (found == studies.end()) return outcome(Applied::conflict);

@@ -97,6 +97,7 @@ Said Reference::submit(const StudyOptions& options) {
   studies_[id].options = kept;
   studies_[id].priority = kept.priority;
   studies_[id].awaits_approval = kept.awaits_approval;
+  begin_to_run(id);
   changed_.insert(id);
   said_.push_back("answer study " + std::to_string(id));
   finish_event();
@@ -183,7 +184,10 @@ Said Reference::extend(Id study, Id trials, bool awaits_approval) {
   if (trials == one.options.trials) return done();
   one.options.trials = trials;
   one.awaits_approval |= awaits_approval;
-  if (one.state == StudyState::finished) one.alike.clear();  // failures count anew
+  if (one.state == StudyState::finished) {
+    one.alike.clear();  // failures count anew
+    begin_to_run(study);
+  }
   one.state = StudyState::running;
   changed_.insert(study);
   finish_event();
@@ -226,6 +230,7 @@ Said Reference::reissue(Id study, const std::string& code, Scenario::Keeps keeps
     trial = Trial{};
     found->second.alike.clear();
     found->second.stopped_by.reset();
+    if (found->second.state == StudyState::finished) begin_to_run(study);
     found->second.state = StudyState::running;
     found->second.queue.push_back(id);
     changed_.insert(study);
@@ -291,33 +296,12 @@ bool Reference::may_run(const std::string& worker, Id study) const {
   return studies_.at(study).options.backend != "webgpu" || has_webgpu(worker);
 }
 
-std::optional<Reference::Id> Reference::choose(const std::string& worker, bool with_room) const {
-  std::vector<Id> candidates;
-  const std::string& project = sessions_.at(worker).project;
-  for (const auto& [id, study] : studies_) {
-    if (study.options.project != project || !may_run(worker, id)) continue;
-    if (is_at_ceiling(study)) continue;
-    const bool room =
-        with_room && wants(study) && study.waiting < study.room + study.uncommitted_asks;
-    if (has_work(study) || room) candidates.push_back(id);
-  }
-  std::optional<Id> best;
-  for (const Id id : candidates) {
-    // Of the candidates of one owner, only those with the highest priority compete (R61).
-    const bool takes_part = std::none_of(candidates.begin(), candidates.end(), [&](Id other) {
-      return studies_.at(other).options.owner == studies_.at(id).options.owner &&
-             studies_.at(other).priority > studies_.at(id).priority;
-    });
-    if (takes_part && (!best || running_of(id) < running_of(*best))) best = id;
-  }
-  return best;
-}
-
 bool Reference::has_room(const std::string& worker) {
   return open_of(worker).size() < static_cast<std::size_t>(settings_.max_leases);
 }
 
-std::vector<Reference::Started> Reference::pump(const std::string& project) {
+std::vector<Reference::Started> Reference::pump(const std::string& project,
+                                                const std::string& asks) {
   std::vector<Started> out;
   for (auto& [id, study] : studies_) {
     if (study.options.project == project) study.waiting = 0;
@@ -329,9 +313,9 @@ std::vector<Reference::Started> Reference::pump(const std::string& project) {
   for (const std::string& worker : std::vector<std::string>(idle_)) {
     const Session& session = sessions_.at(worker);
     if (session.project != project) continue;
-    const std::optional<Id> chosen = choose(worker);
+    const auto chosen = choose(worker, project, worker == asks ? Turn::asks : Turn::waits);
     if (!chosen) continue;
-    Study& study = studies_.at(*chosen);
+    Study& study = studies_.at(chosen->study);
     if (!has_work(study)) {  // the worker counts as demand for the owner (R45)
       ++study.waiting;
       awaiting_.insert(worker);
@@ -342,8 +326,8 @@ std::vector<Reference::Started> Reference::pump(const std::string& project) {
   return out;
 }
 
-Reference::Started Reference::start_next(Id id, const std::string& worker) {
-  Study& study = studies_.at(id);
+Reference::Started Reference::start_next(const Chosen& chosen, const std::string& worker) {
+  Study& study = studies_.at(chosen.study);
   Id trial = study.next;
   if (study.queue.empty() && study.asked()) {
     trial = study.fresh.front();
@@ -354,10 +338,12 @@ Reference::Started Reference::start_next(Id id, const std::string& worker) {
     trial = study.queue.front();
     study.queue.erase(study.queue.begin());
   }
-  return start(id, trial, worker, false);
+  return start(chosen, trial, worker, false);
 }
 
-Reference::Started Reference::start(Id study, Id trial, const std::string& worker, bool again) {
+Reference::Started Reference::start(const Chosen& chosen, Id trial, const std::string& worker,
+                                    bool again) {
+  const Id study = chosen.study;
   std::erase(idle_, worker);
   Attempt attempt;
   attempt.id = next_attempt_++;
@@ -369,6 +355,7 @@ Reference::Started Reference::start(Id study, Id trial, const std::string& worke
   attempt.code = studies_.at(study).code;
   attempt.seen = attempt.leased = attempt.progressed = now_;
   attempt.patience = patience(attempt);
+  charge(attempt, chosen);
   open_of(worker).push_back(attempt.id);
   undelivered_.insert(attempt.id);
   attempts_[attempt.id] = attempt;
@@ -423,20 +410,28 @@ std::vector<Reference::Started> Reference::seek(const std::string& worker) {
     idle_.push_back(worker);
     idle_since_[worker] = now_;
   }
-  std::vector<Started> out = pump(sessions_.at(worker).project);
+  const std::string project = sessions_.at(worker).project;
+  std::vector<Started> out = pump(project, worker);
   const bool waits = std::find(idle_.begin(), idle_.end(), worker) != idle_.end();
   const bool held = waits && !leases_nothing() && awaiting_.contains(worker);
   // A worker that has waited for an owner for settings_.hold_ms gets work of another study (R45).
-  if (held && now_ - idle_since_.at(worker) >= settings_.hold_ms) {
-    if (const auto other = choose(worker, false)) {
+  const bool has_waited = held && now_ - idle_since_.at(worker) >= settings_.hold_ms;
+  if (has_waited) {
+    if (const auto other = choose(worker, project, Turn::asks, false)) {
       out.push_back(start_next(*other, worker));
+      return out;
+    }
+  }
+  if (waits && !leases_nothing() && (!held || has_waited)) {
+    if (const auto lent = choose_lent(worker, Turn::asks)) {
+      out.push_back(start_next(*lent, worker));
       return out;
     }
   }
   const bool may_duplicate = waits && !leases_nothing() && !awaiting_.contains(worker);
   if (const auto slow = may_duplicate ? slow_trial(worker) : std::nullopt) {
     studies_.at(slow->first).trials.at(slow->second).speculated = true;
-    out.push_back(start(slow->first, slow->second, worker, true));
+    out.push_back(start({.study = slow->first}, slow->second, worker, true));
   }
   return out;
 }
@@ -463,6 +458,7 @@ void Reference::deliver(const std::vector<Started>& started, const std::string& 
     const bool mine = to == worker && !ack.empty();
     if (trial_of(attempt).state != TrialState::running) {  // A result in the same batch came first.
       std::erase(open_of(to), id);
+      settle(attempt);
       attempts_.erase(id);
       if (mine) say(to, std::exchange(ack, {}));
       ask(to);
@@ -533,8 +529,14 @@ void Reference::reload() {
   owners_.clear();
   claims_.clear();
   open_.clear();
+  accounts_.clear();
+  pools_.clear();
+  lent_served_.clear();
+  lent_time_ = 0;
+  lent_by_guarantee_ = false;
   for (auto& [id, study] : studies_) {
     if (study.state != StudyState::running) continue;
+    begin_to_run(id);
     study.queue.clear();
     study.fresh.clear();
     study.questions.clear();
@@ -567,6 +569,7 @@ void Reference::reload() {
         attempt.patience = patience(attempt);
         attempt.pulse = PulseState::loading;
         open_of(attempt.device).push_back(attempt_id);
+        charge_restored(attempt);
       }
       if (live || trial.state != TrialState::running) continue;
       (study.asked() && !trial.ran ? study.fresh : study.queue).push_back(number);
@@ -595,12 +598,19 @@ void Reference::finish_event() {
 }
 
 std::vector<Reference::Started> Reference::pump_all() {
-  std::set<std::string> projects;
-  for (const auto& [id, study] : studies_) projects.insert(study.options.project);
   std::vector<Started> out;
-  for (const std::string& project : projects) {
-    for (const Started& one : pump(project)) out.push_back(one);
-  }
+  std::size_t before = 0;
+  do {
+    before = out.size();
+    std::size_t rounds = 0;
+    do {
+      rounds = out.size();
+      for (const std::string& project : all_projects()) {
+        for (const Started& one : pump(project)) out.push_back(one);
+      }
+    } while (out.size() > rounds);
+    for (const Started& one : lend()) out.push_back(one);
+  } while (out.size() > before);
   return out;
 }
 

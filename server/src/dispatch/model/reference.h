@@ -46,6 +46,8 @@ class Reference {
     Id progress = 0;
     Millis patience = 0;
     protocol::PulseState pulse = protocol::PulseState::loading;
+    Instant paid_until{};  // for how long its owner was charged (R70)
+    bool lent = false;
     std::set<Id> steps{};     // stored steps
     std::vector<Id> curve{};  // steps that are sent to the owner if this attempt leads
   };
@@ -90,6 +92,7 @@ class Reference {
     storage::StudyState state = storage::StudyState::running;
     bool paused = false;
     Id priority = 0;  // among the studies of its owner (R61)
+    Instant since{};  // its last lease, or when it began to run
     // The version and the name of the study's code, and the first version whose checkpoints are
     // handed out.
     Id code = 1;
@@ -137,6 +140,7 @@ class Reference {
                Scenario::Keeps keeps = Scenario::Keeps::nothing, bool awaits_approval = false);
   Said stop(Stopped what, const std::string& name, bool stopped);
   Said limit(storage::CeilingScope scope, const std::string& name, const storage::Ceiling& ceiling);
+  Said share(storage::CeilingScope scope, const std::string& name, const storage::Share& share);
   Said judge(Id study, bool approved);
   Said remove(Id study);
   Said ready(const std::string& worker);
@@ -181,6 +185,27 @@ class Reference {
     std::string project;
     std::vector<Id> refused;  // studies that it cannot run
     Id number = 0;
+    std::optional<Id> last{};  // the study of its last result
+  };
+  // A researcher's share of a project's devices.
+  struct Account {
+    std::string project;
+    std::string owner;
+    Id served = 0;  // virtual time
+    Instant since{};
+    bool by_age = false;
+  };
+  struct Pool {
+    Id virtual_time = 0;
+    bool by_age = false;
+  };
+  struct Chosen {
+    Id study = 0;
+    bool owner_by_age = false;
+    bool study_by_age = false;
+    bool was_next = false;  // by the weights
+    bool lent = false;
+    bool lent_by_guarantee = false;
   };
   struct Started {
     Id attempt = 0;
@@ -202,6 +227,7 @@ class Reference {
   std::vector<Id>& open_of(const std::string& device) { return open_[device]; }
   void touch(Attempt& attempt) {
     attempt.seen = now_;
+    if (now_ >= attempt.paid_until) charge_more(attempt);
     attempt.patience = patience(attempt);
   }
   static std::string class_of(const std::string& worker) {
@@ -217,7 +243,7 @@ class Reference {
   static void learn_run(Speed& speed, Millis run);
   static Millis usual(const Study& study, const std::string& device);
   std::optional<std::pair<Id, Id>> slow_trial(const std::string& worker) const;
-  Started start(Id study, Id trial, const std::string& worker, bool again);
+  Started start(const Chosen& chosen, Id trial, const std::string& worker, bool again);
   void touch_running(Attempt& attempt);
 
   // ---- reference_owners.cc
@@ -254,11 +280,33 @@ class Reference {
 
   bool has_work(const Study& study) const;
   Id running_of(Id study) const;
-  std::optional<Id> choose(const std::string& worker, bool with_room = true) const;
-  Started start_next(Id study, const std::string& worker);
+  // ---- reference_shares.cc (R70)
+  using Ids = std::vector<Id>;
+  void begin_to_run(Id study);
+  Account& account_of(const Study& study);
+  Id weight_of(storage::CeilingScope scope, const std::string& name) const;
+  Id guaranteed_to(storage::CeilingScope scope, const std::string& name) const;
+  bool lends(const std::string& lender, const std::string& project) const;
+  Id devices_of(const std::string& owner) const;
+  Id devices_in(const std::string& project) const;
+  void add_served(const Attempt& attempt, Millis device_ms);
+  void charge(Attempt& attempt, const Chosen& chosen);
+  void charge_restored(Attempt& attempt);
+  void charge_more(Attempt& attempt);
+  void settle(const Attempt& attempt);
+  Ids candidates(const std::string& worker, const std::string& project, bool with_room) const;
+  std::optional<Chosen> choose_of(const Account& account, Ids all, bool asks) const;
+  enum class Turn { asks, waits };
+  std::optional<Chosen> choose(const std::string& worker, const std::string& project, Turn turn,
+                               bool with_room = true);
+  std::optional<Chosen> choose_lent(const std::string& worker, Turn turn);
+  std::vector<Started> lend();
+  std::set<std::string> all_projects() const;
+
+  Started start_next(const Chosen& chosen, const std::string& worker);
   bool has_room(const std::string& worker);
   bool leases_nothing() const { return draining_ || !disk_has_room_; }
-  std::vector<Started> pump(const std::string& project);
+  std::vector<Started> pump(const std::string& project, const std::string& asks = {});
   std::vector<Started> seek(const std::string& worker);
   void ask(const std::string& worker);
   // Sends the leases whose trials are still unfinished. `ack` acknowledges a message of `worker`
@@ -295,6 +343,12 @@ class Reference {
   std::map<Id, Study> studies_;
   std::map<Stopped, std::set<std::string>> stopped_;  // names
   std::map<std::pair<storage::CeilingScope, std::string>, storage::Ceiling> ceilings_;
+  std::map<std::pair<storage::CeilingScope, std::string>, storage::Share> shares_;
+  std::vector<Account> accounts_;  // in the order in which their first studies began to run
+  std::map<std::string, Pool> pools_;
+  std::map<std::string, Id> lent_served_;  // by project
+  Id lent_time_ = 0;
+  bool lent_by_guarantee_ = false;
   std::map<Id, Attempt> attempts_;
   std::set<Id> undelivered_;        // attempts whose lease is sent at the end of the batch
   std::set<Id> late_;               // attempts that expire at the same moment

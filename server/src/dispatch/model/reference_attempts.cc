@@ -156,7 +156,10 @@ void Reference::result(const std::string& worker, Id id, std::optional<Cause> ca
       led = false;
     }
   }
-  if (was_live) end(*attempt, AttemptState::evidence);  // judged below
+  if (was_live) {
+    end(*attempt, AttemptState::evidence);  // judged below
+    sessions_.at(worker).last = attempt->study;
+  }
   // A session that lost its graphics device gets no more trials that need it (R41).
   if (was_live && cause == Cause::device_lost &&
       studies_.at(attempt->study).options.backend == "webgpu") {
@@ -217,6 +220,7 @@ void Reference::result(const std::string& worker, Id id, std::optional<Cause> ca
 }
 
 void Reference::end(Attempt& attempt, AttemptState state) {
+  settle(attempt);
   attempt.state = state;
   drop_waiter(attempt);
   std::erase(open_of(attempt.device), attempt.id);

@@ -57,7 +57,10 @@ void Reference::take_over(const Claim& claim) {
     std::erase_if(claims_, [&](const Claim& one) { return one.owner == mine.owner; });
     return promote(mine.study);
   }
-  if (study.state == StudyState::finished) study.alike.clear();  // failures count anew
+  if (study.state == StudyState::finished) {
+    study.alike.clear();  // failures count anew
+    begin_to_run(mine.study);
+  }
   study.state = StudyState::running;
   changed_.insert(mine.study);
   if (!study.owner.empty()) {

@@ -498,6 +498,11 @@ Said Scenario::limit(storage::CeilingScope scope, const std::string& name,
   return set_rule(storage::SetCeiling{scope, name, ceiling});
 }
 
+Said Scenario::share(storage::CeilingScope scope, const std::string& name,
+                     const storage::Share& share) {
+  return set_rule(storage::SetShare{scope, name, share});
+}
+
 Said Scenario::judge(std::int64_t study, bool approved) {
   return handle(StudyJudged{RequestId{next_request_++}, StudyId{study}, approved, {}, {}});
 }

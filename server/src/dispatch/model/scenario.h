@@ -91,6 +91,7 @@ class ModelStore {
   storage::Outcome apply_one(const storage::FreezeProject& t);
   storage::Outcome apply_one(const storage::BarBlob& t);
   storage::Outcome apply_one(const storage::SetCeiling& t);
+  storage::Outcome apply_one(const storage::SetShare& t);
   storage::Outcome apply_one(const storage::ExtendStudy& t);
   storage::Outcome apply_one(const storage::ReissueTrials& t);
   storage::Outcome apply_one(const storage::ClaimStudy& t);
@@ -159,6 +160,7 @@ class Scenario {
   // store knows the researchers ada and eve and the projects p and q.
   Said stop(Stopped what, const std::string& name, bool stopped = true);
   Said limit(storage::CeilingScope scope, const std::string& name, const storage::Ceiling& ceiling);
+  Said share(storage::CeilingScope scope, const std::string& name, const storage::Share& share);
   Said judge(std::int64_t study, bool approved);
   // Deletes the study in storage. The dispatcher gets no message, as in a real server. If shadow()
   // was called, the storage that it got also removes a few rows of deleted studies.

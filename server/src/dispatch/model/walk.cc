@@ -94,6 +94,8 @@ Said apply(World& world, const Action& a) {
       return world.judge(a.id, a.next);
     case Kind::room:
       return world.room(a.next);
+    case Kind::share:
+      return world.share(a.scope, a.name, a.share);
   }
   return {};
 }
@@ -111,13 +113,13 @@ bool names_change(const std::string& line) {
 }  // namespace
 
 std::string text_of(const Action& a) {
-  static constexpr std::array<const char*, 31> kNames{
+  static constexpr std::array<const char*, 32> kNames{
       "open",         "close clean", "close lost", "submit",  "cancel",     "pause",
       "resume",       "replay",      "remove",     "ready",   "beat",       "report",
       "should_prune", "complete",    "failed",     "release", "checkpoint", "revoke device",
       "drain",        "after",       "restart",    "suggest", "claim",      "leave",
       "says",         "priority",    "extend",     "stop",    "limit",      "judge",
-      "room"};
+      "room",         "share"};
   std::string out = kNames[static_cast<std::size_t>(a.kind)];
   if (!a.worker.empty()) out += ' ' + a.worker;
   if (a.id != 0) out += " #" + std::to_string(a.id);
@@ -134,6 +136,11 @@ std::string text_of(const Action& a) {
   if (a.kind == Kind::limit) {
     out += " devices " + std::to_string(a.ceiling.devices.value_or(-1)) + " time " +
            std::to_string(a.ceiling.time_limit_ms.value_or(-1));
+  }
+  if (a.kind == Kind::share) {
+    out += ' ' + a.name + " weight " + std::to_string(a.share.weight.value_or(-1)) +
+           " guaranteed " + std::to_string(a.share.guaranteed);
+    for (const std::string& one : a.share.lends) out += " lends to " + one;
   }
   if (a.kind == Kind::suggest) out += ' ' + a.name + ' ' + a.distribution;
   if (a.kind == Kind::says) {

@@ -47,6 +47,7 @@ struct Action {
     limit,
     judge,
     room,
+    share,
   };
   Kind kind = Kind::ready;
   std::string worker{};
@@ -65,6 +66,7 @@ struct Action {
   Stopped what = Stopped::project;
   storage::CeilingScope scope = storage::CeilingScope::server;
   storage::Ceiling ceiling{};
+  storage::Share share{};
 };
 std::string text_of(const Action& action);
 

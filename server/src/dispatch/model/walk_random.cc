@@ -142,6 +142,7 @@ class Walk {
     if (chance(40)) return {.kind = Kind::close_lost, .worker = worker};
     if (chance(25)) return pause_or_resume();
     if (chance(30)) return chance(2) ? stop() : limit();
+    if (chance(30)) return share();
     if (chance(30)) return room();
     if (chance(12)) plan_silence();
     switch (draw(10)) {
@@ -254,6 +255,21 @@ class Walk {
     return action;
   }
 
+  // Sets or removes a share. Mostly a small weight or guarantee, so that they matter.
+  Action share() {
+    Action action{.kind = Kind::share};
+    action.scope = chance(2) ? storage::CeilingScope::researcher : storage::CeilingScope::project;
+    const bool of_project = action.scope == storage::CeilingScope::project;
+    action.name = of_project ? (chance(2) ? "p" : "q") : (chance(2) ? "ada" : "eve");
+    lifts_.push_back(action);
+    if (chance(2)) action.share.weight = std::int64_t{1} << draw(10);
+    if (chance(3)) action.share.guaranteed = static_cast<std::int64_t>(draw(3));
+    if (of_project && !chance(3))
+      action.share.lends = {chance(2) ? std::string(storage::kEveryProject)
+                                      : std::string(action.name == "p" ? "q" : "p")};
+    return action;
+  }
+
   // Lets the disk have room more often than not, because most checks need work.
   Action room() { return {.kind = Kind::room, .next = !chance(3)}; }
 
@@ -283,6 +299,7 @@ class Walk {
     if (chance(20)) return pause_or_resume();
     if (chance(20)) return prioritize();
     if (chance(20)) return chance(3) ? limit() : stop();
+    if (chance(20)) return share();
     if (chance(20)) return {.kind = Kind::judge, .id = any_study(), .next = !chance(4)};
     if (chance(30)) return extend();
     if (chance(30)) return room();

@@ -1,9 +1,12 @@
-// Compares the order in which studies compete for a device (R31, R61) with a search through a list.
+// Compares the order in which studies compete for a device (R31, R61, R70) with a search through a
+// list.
 #include "dispatch/study_order.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "dispatch/model/scenario.h"
@@ -16,8 +19,10 @@ struct Listed {
   Standing standing;
 };
 
-// Finds the next study as R31 and R61 say, by loops over all studies.
+// Finds the next study as R31, R61 and R70 say, by loops over all studies. `served` has what each
+// researcher was served.
 std::optional<StudyId> first_of(const std::vector<Listed>& all,
+                                const std::vector<std::int64_t>& served,
                                 const std::vector<StudyId>& fitting) {
   const Listed* best = nullptr;
   const auto fits = [&](const Listed& one) {
@@ -29,8 +34,9 @@ std::optional<StudyId> first_of(const std::vector<Listed>& all,
              other.standing.priority > one.standing.priority;
     });
     if (!fits(one) || behind) continue;
-    const auto turn = [](const Listed& of) {
-      return std::pair(of.standing.running, of.standing.study);
+    const auto turn = [&served](const Listed& of) {
+      return std::tuple(served[static_cast<std::size_t>(of.owner[0] - 'a')], of.owner,
+                        of.standing.running, of.standing.study);
     };
     if (best == nullptr || turn(one) < turn(*best)) best = &one;
   }
@@ -38,35 +44,52 @@ std::optional<StudyId> first_of(const std::vector<Listed>& all,
   return best->standing.study;
 }
 
-TEST(StudyOrder, R61_AgreesWithASearchThroughAllStudies) {
+const auto kEveryOwner = [](const std::string&) { return true; };
+const auto kEveryStudy = [](StudyId) { return true; };
+
+TEST(StudyOrder, R61_R70_AgreesWithASearchThroughAllStudies) {
   std::uint64_t state = 7;
   const auto draw = [&state](std::uint64_t below) {
     return static_cast<std::int64_t>(splitmix64(state) % below);
   };
   std::vector<Listed> listed;
+  std::vector<std::int64_t> served(4);
   StudyOrder order;
+  for (const std::string owner : {"a", "b", "c", "d"}) order.account(owner, 1, {});
   std::int64_t next = 1;
   for (int step = 0; step < 20'000; ++step) {
-    if (listed.size() < 12 && draw(2) == 0) {
+    if (listed.size() < 12 && draw(3) == 0) {
       const Listed one{std::string(1, static_cast<char>('a' + draw(4))),
-                       {draw(4) - 1, draw(4), StudyId{next++}}};
-      order.insert(one.owner, one.standing);
+                       {draw(4) - 1, draw(4), StudyId{next++}, {draw(9)}}};
+      order.insert(*order.find(one.owner), one.standing);
       listed.push_back(one);
     } else if (!listed.empty()) {
       const auto at = listed.begin() + draw(listed.size());
-      order.erase(at->owner, at->standing);
-      listed.erase(at);
+      const std::size_t account = *order.find(at->owner);
+      if (draw(2) == 0) {
+        const Standing changed{draw(4) - 1, draw(4), at->standing.study, {draw(9)}};
+        order.replace(account, std::exchange(at->standing, changed), changed);
+      } else {
+        order.erase(account, at->standing);
+        listed.erase(at);
+      }
     }
+    const std::int64_t more = draw(5) - 2;
+    const std::int64_t account = draw(4);
+    served[static_cast<std::size_t>(account)] += more;
+    order.add(static_cast<std::size_t>(account), more);
     std::vector<StudyId> fitting;
     for (const Listed& one : listed) {
       if (draw(3) > 0) fitting.push_back(one.standing.study);
     }
-    const auto given = order.first(
-        [&](StudyId id) { return std::find(fitting.begin(), fitting.end(), id) != fitting.end(); });
-    ASSERT_EQ(given, first_of(listed, fitting)) << "after step " << step;
+    const Choice given = order.first(
+        {}, kEveryOwner,
+        [&](StudyId id) { return std::find(fitting.begin(), fitting.end(), id) != fitting.end(); },
+        kEveryStudy);
+    ASSERT_EQ(given.study, first_of(listed, served, fitting)) << "after step " << step;
     ASSERT_EQ(order.empty(), listed.empty());
     const std::int64_t priority = draw(5) - 1;
-    ASSERT_EQ(order.has_below("a", priority),
+    ASSERT_EQ(order.has_below(0, priority),
               std::any_of(listed.begin(), listed.end(), [priority](const Listed& one) {
                 return one.owner == "a" && one.standing.priority < priority;
               }));
@@ -76,16 +99,21 @@ TEST(StudyOrder, R61_AgreesWithASearchThroughAllStudies) {
 // The number of studies that first() looks at must not grow with the number of all studies.
 TEST(StudyOrder, R61_ALeaseLooksAtOneOfManyStudies) {
   StudyOrder order;
-  for (std::int64_t id = 1; id <= 5'000; ++id) order.insert("ada", {id % 7, id % 50, StudyId{id}});
-  for (std::int64_t id = 5'001; id <= 5'005; ++id) order.insert("eve", {0, 3, StudyId{id}});
+  const std::size_t ada = order.account("ada", 1, {});
+  const std::size_t eve = order.account("eve", 1, {});
+  for (std::int64_t id = 1; id <= 5'000; ++id) order.insert(ada, {id % 7, id % 50, StudyId{id}});
+  for (std::int64_t id = 5'001; id <= 5'005; ++id) order.insert(eve, {0, 3, StudyId{id}});
   int looks = 0;
-  const auto next = order.first([&looks](StudyId) {
+  const auto fits = [&looks](StudyId) {
     ++looks;
     return true;
-  });
+  };
   // Only ada's studies of priority 6 take part, and one of them without a running attempt is next.
-  EXPECT_EQ(next, StudyId{300});
-  EXPECT_LE(looks, 2);  // one of each owner
+  EXPECT_EQ(order.first({}, kEveryOwner, fits, kEveryStudy).study, StudyId{300});
+  EXPECT_EQ(looks, 1);
+  order.serve(ada, 1, 0, {}, {});
+  EXPECT_EQ(order.first({}, kEveryOwner, fits, kEveryStudy).study, StudyId{5'001});
+  EXPECT_EQ(looks, 2);
 }
 
 }  // namespace

@@ -180,10 +180,24 @@ Result<Response> report(const SiteContext& context, const Request& request) {
   return object_response(201, [&](ObjectWriter& body) { body.integer("report", number); });
 }
 
+// Returns whether a study of the device's project names the blob, or a study of another project to
+// which its project lends idle devices (R70).
+Result<bool> may_read(const SiteContext& context, const Request& request,
+                      const std::string& sha256) {
+  const std::string& own = request.device.project;
+  TRY(const auto referenced, context.storage.project_references(own, sha256));
+  if (referenced) return true;
+  for (const std::string& other : context.identities.borrowers_of(own)) {
+    TRY(const auto lent, context.storage.project_references(other, sha256));
+    if (lent) return true;
+  }
+  return false;
+}
+
 Result<Response> blob(const SiteContext& context, const Request& request) {
   const Error unknown{"unknown_blob", "No study of this device's project names such a blob."};
   const std::string& sha256 = request.captures.front();
-  TRY(const auto referenced, context.storage.project_references(request.device.project, sha256));
+  TRY(const auto referenced, may_read(context, request, sha256));
   const auto path = context.blobs.path_of(sha256);
   const auto bytes = context.blobs.size(sha256);
   const bool barred = context.identities.is_barred(sha256);

@@ -1,7 +1,9 @@
 // Lets administrators stop misuse: freeze projects, bar blobs (R67), set ceilings, and approve or
-// refuse studies (R68). Suspending a researcher is in people_rest.cc.
+// refuse studies (R68). Also lets them set shares of the devices (R70). Suspending a researcher is
+// in people_rest.cc.
 #include <algorithm>
 #include <array>
+#include <set>
 #include <utility>
 
 #include "blobs/sha256.h"
@@ -23,8 +25,10 @@ using storage::Applied;
 using storage::Ceiling;
 using storage::CeilingScope;
 using storage::Outcome;
+using storage::Share;
 
 constexpr std::int64_t kLongestTimeMs = std::int64_t{365} * 86'400'000;
+constexpr std::size_t kMostBorrowers = 100;
 constexpr std::int64_t kUsualPage = 50;
 constexpr std::int64_t kMostPage = 200;
 
@@ -229,6 +233,104 @@ Status set_ceiling(const SiteContext& context, const Request& request, const Rep
                       });
 }
 
+// ---- shares
+
+void append_share(std::string& out, CeilingScope scope, const std::string& name,
+                  const Share& share) {
+  ObjectWriter row(out);
+  row.text("scope", name_of(scope)).text("name", name);
+  if (share.weight) row.integer("weight", *share.weight);
+  row.integer("guaranteed", share.guaranteed);
+  if (scope == CeilingScope::project) {
+    append_list(row.begin("lends"), share.lends,
+                [&out](const std::string& one) { protocol::append_string(out, one); });
+  }
+  row.end();
+}
+
+Result<Response> list_shares(const SiteContext& context, const Request& request) {
+  TRY(const auto page, page_of(request.query, kDefaultPage, kLargestPage));
+  struct Row {
+    CeilingScope scope;
+    std::string name;
+    Share share;
+  };
+  const storage::Rules rules = context.identities.rules();
+  std::vector<Row> rows;
+  for (const auto& [name, share] : rules.shares_of_projects)
+    rows.push_back({CeilingScope::project, name, share});
+  for (const auto& [name, share] : rules.shares_of_researchers)
+    rows.push_back({CeilingScope::researcher, name, share});
+  bool more = false;
+  const std::int64_t cursor = take_page(rows, page, more);
+  std::string out;
+  ObjectWriter body(out);
+  append_list(body.begin("shares"), rows,
+              [&out](const Row& row) { append_share(out, row.scope, row.name, row.share); });
+  body.integer("cursor", cursor).boolean("more", more).end();
+  return json_response(200, std::move(out));
+}
+
+// The share that a request changes. What the request does not name stays as it is; null removes it.
+struct ShareQuery {
+  CeilingScope scope = CeilingScope::researcher;
+  std::string name;
+  std::optional<std::optional<std::int64_t>> weight;
+  std::optional<std::int64_t> guaranteed;
+  std::optional<std::set<std::string>> lends;
+};
+
+Result<ShareQuery> parse_share(std::string_view text) {
+  return parse_body<ShareQuery>(text, [](const Value& in, ShareQuery& out) {
+    const Value scope = in["scope"];
+    const auto named = protocol::from_name<CeilingScope>(scope.as_text());
+    if (named && *named != CeilingScope::server) {
+      out.scope = *named;
+    } else {
+      scope.bad_field("researcher or project");
+    }
+    out.name = in["name"].as_text();
+    const auto is_null = [](const Value& one) { return one.json().is(protocol::JsonKind::null); };
+    if (const Value weight = in.find("weight"); weight.present()) {
+      out.weight.emplace();
+      if (!is_null(weight))
+        *out.weight = weight.as_integer({.low = 1, .high = storage::kMostWeight});
+    }
+    if (const Value least = in.find("guaranteed"); least.present())
+      out.guaranteed = is_null(least) ? 0 : least.as_integer({.low = 0, .high = kMaxWireInteger});
+    const Value lends = in.find("lends");
+    if (!lends.present()) return;
+    if (out.scope != CeilingScope::project) lends.bad_field("only a project lends devices");
+    out.lends.emplace();
+    if (is_null(lends)) return;
+    lends.each(kMostBorrowers, [&](const Value& one) { out.lends->insert(one.as_text()); });
+  });
+}
+
+Status set_share(const SiteContext& context, const Request& request, const Reply& reply) {
+  TRY(const auto query, parse_share(request.body));
+  const storage::Rules rules = context.identities.rules();
+  const auto& all =
+      query.scope == CeilingScope::project ? rules.shares_of_projects : rules.shares_of_researchers;
+  const auto found = all.find(query.name);
+  Share share = found == all.end() ? Share{} : found->second;
+  if (query.weight) share.weight = *query.weight;
+  if (query.guaranteed) share.guaranteed = *query.guaranteed;
+  if (query.lends) share.lends = *query.lends;
+  std::string row;
+  append_share(row, query.scope, query.name, share);
+  return commit_rules(
+      context, storage::SetShare{query.scope, query.name, share},
+      note_of(request, "share.set", std::string(name_of(query.scope)) + " " + query.name, row),
+      reply, [row](const Outcome& outcome) -> Result<Response> {
+        if (outcome.applied == Applied::conflict) {
+          return Error{"bad_field", "This server has no researcher or project of this name.",
+                       "name"};
+        }
+        return json_response(200, row);
+      });
+}
+
 // ---- approval
 
 Result<Response> list_awaiting(const SiteContext& context, const Request& request) {
@@ -265,7 +367,7 @@ Status refuse(const SiteContext& context, const Request& request, const Reply& r
   return judge(context, request, reply, false);
 }
 
-constexpr std::array<Route, 10> kRulesRoutes{{
+constexpr std::array<Route, 12> kRulesRoutes{{
     {Method::post, "/api/projects/{}/freeze", Access::admin, answer_later<freeze>, kSmallBody},
     {Method::post, "/api/projects/{}/unfreeze", Access::admin, answer_later<unfreeze>, kSmallBody},
     costly({Method::get, "/api/barred", Access::admin, answer<list_barred>}),
@@ -273,6 +375,8 @@ constexpr std::array<Route, 10> kRulesRoutes{{
     {Method::post, "/api/barred/{}/lift", Access::admin, answer_later<lift>, kSmallBody},
     costly({Method::get, "/api/ceilings", Access::admin, answer<list_ceilings>}),
     {Method::post, "/api/ceilings", Access::admin, answer_later<set_ceiling>, kSmallBody},
+    costly({Method::get, "/api/shares", Access::admin, answer<list_shares>}),
+    {Method::post, "/api/shares", Access::admin, answer_later<set_share>, kSmallBody},
     costly({Method::get, "/api/approvals", Access::admin, answer<list_awaiting>}),
     {Method::post, "/api/studies/{}/approve", Access::admin, answer_later<approve>, kSmallBody},
     {Method::post, "/api/studies/{}/refuse", Access::admin, answer_later<refuse>, kSmallBody},

@@ -1,5 +1,5 @@
 // Tests how every storage back end stores the rules of administrators: frozen projects, barred
-// blobs, ceilings and approval (R67, R68), and who owns which blob (R69).
+// blobs, ceilings and approval (R67, R68), shares (R70), and who owns which blob (R69).
 #include "storage/contract/suite.h"
 
 namespace hyperflock::storage {
@@ -89,6 +89,39 @@ TEST_P(StorageContract, CeilingsAreKeptByScopeAndName) {
   EXPECT_EQ(devices_of_researcher(rules, "ada"), 0);
   EXPECT_EQ(applied(SetCeiling{CeilingScope::project, "birds", {}}), Applied::applied);
   EXPECT_THAT(storage().load()->rules.of_projects, IsEmpty());
+}
+
+TEST_P(StorageContract, SharesAreKeptByScopeAndName) {
+  apply({CreateProject{"birds"}, CreateProject{"fish"}});
+  apply_one(create_principal("ada", '1'));
+  const Share of_ada{.weight = 400, .guaranteed = 3};
+  const Share of_birds{.lends = {"fish", "*"}};
+  EXPECT_EQ(applied(SetShare{CeilingScope::researcher, "ada", of_ada}), Applied::applied);
+  EXPECT_EQ(applied(SetShare{CeilingScope::researcher, "ada", of_ada}), Applied::repeated);
+  EXPECT_EQ(applied(SetShare{CeilingScope::project, "birds", of_birds}), Applied::applied);
+  EXPECT_EQ(applied(SetShare{CeilingScope::project, "birds", of_birds}), Applied::repeated);
+  EXPECT_EQ(applied(SetShare{CeilingScope::project, "fish", {}}), Applied::repeated);
+  for (const SetShare& wrong : {SetShare{CeilingScope::researcher, "birds", of_ada},
+                                SetShare{CeilingScope::project, "ada", of_ada},
+                                SetShare{CeilingScope::server, "", of_ada},
+                                SetShare{CeilingScope::researcher, "ada", of_birds},
+                                SetShare{CeilingScope::project, "fish", {.lends = {"moon"}}}})
+    EXPECT_EQ(applied(wrong), Applied::conflict) << wrong.name;
+  reopen();
+  const Rules rules = storage().load()->rules;
+  EXPECT_EQ(rules.shares_of_researchers.at("ada"), of_ada);
+  EXPECT_EQ(rules.shares_of_projects.at("birds"), of_birds);
+  EXPECT_EQ(storage().identities()->rules, rules);
+  EXPECT_EQ(weight_of_researcher(rules, "ada"), 400);
+  EXPECT_EQ(weight_of_researcher(rules, "eve"), kUsualWeight);
+  EXPECT_TRUE(lends(rules, "birds", "fish"));
+  EXPECT_TRUE(lends(rules, "birds", "any"));
+  EXPECT_FALSE(lends(rules, "birds", "birds"));
+  EXPECT_FALSE(lends(rules, "fish", "birds"));
+  EXPECT_EQ(applied(SetShare{CeilingScope::project, "birds", {.weight = 5}}), Applied::applied);
+  EXPECT_EQ(storage().load()->rules.shares_of_projects.at("birds"), (Share{.weight = 5}));
+  EXPECT_EQ(applied(SetShare{CeilingScope::project, "birds", {}}), Applied::applied);
+  EXPECT_THAT(storage().load()->rules.shares_of_projects, IsEmpty());
 }
 
 TEST_P(StorageContract, AnApprovedStudyGoesOn) {

@@ -1,5 +1,5 @@
-// Writes and reads what administrators set to stop misuse: frozen projects, barred blobs, ceilings
-// and studies that await approval (R67, R68).
+// Writes and reads what administrators set: frozen projects, barred blobs, ceilings, shares, and
+// studies that await approval (R67, R68, R70).
 #include <algorithm>
 
 #include "storage/sqlite/readers.h"
@@ -82,6 +82,34 @@ Outcome Writer::apply_one(const SetCeiling& set) {
   return of_rule(Applied::applied);
 }
 
+Outcome Writer::apply_one(const SetShare& set) {
+  std::vector<std::string> projects;
+  for (const std::string& one : set.share.lends) {
+    if (one != kEveryProject) projects.push_back(one);
+  }
+  if (set.scope == CeilingScope::project) projects.push_back(set.name);
+  const bool known = projects_exist(projects) &&
+                     (set.scope == CeilingScope::project ||
+                      (set.scope == CeilingScope::researcher && set.share.lends.empty() &&
+                       db_->query("SELECT 1 FROM principals WHERE name = ?", set.name).next()));
+  if (!known) return of_rule(Applied::conflict);
+  const Rules before = rules(*db_);
+  const auto& all =
+      set.scope == CeilingScope::project ? before.shares_of_projects : before.shares_of_researchers;
+  const auto found = all.find(set.name);
+  if ((found == all.end() ? Share{} : found->second) == set.share)
+    return of_rule(Applied::repeated);
+  db_->run("DELETE FROM shares WHERE scope = ? AND name = ?", set.scope, set.name);
+  if (set.scope == CeilingScope::project)
+    db_->run("DELETE FROM lending WHERE lender = ?", set.name);
+  if (set.share.empty()) return of_rule(Applied::applied);
+  db_->run("INSERT INTO shares (scope, name, weight, guaranteed) VALUES (?, ?, ?, ?)", set.scope,
+           set.name, set.share.weight, set.share.guaranteed);
+  for (const std::string& one : set.share.lends)
+    db_->run("INSERT INTO lending (lender, borrower) VALUES (?, ?)", set.name, one);
+  return of_rule(Applied::applied);
+}
+
 std::vector<BarredBlob> barred_blobs(Connection& db) {
   std::vector<BarredBlob> barred;
   Query rows =
@@ -116,6 +144,16 @@ Rules rules(Connection& db) {
         break;
     }
   }
+  Query shares = db.query("SELECT scope, name, weight, guaranteed FROM shares");
+  while (shares.next()) {
+    const bool of_project = static_cast<CeilingScope>(shares.integer(0)) == CeilingScope::project;
+    (of_project ? all.shares_of_projects : all.shares_of_researchers)
+        .emplace(shares.text(1),
+                 Share{.weight = shares.maybe_integer(2), .guaranteed = shares.integer(3)});
+  }
+  Query lending = db.query("SELECT lender, borrower FROM lending");
+  while (lending.next())
+    all.shares_of_projects[std::string(lending.text(0))].lends.emplace(lending.text(1));
   return all;
 }
 

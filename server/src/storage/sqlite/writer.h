@@ -155,6 +155,7 @@ class Writer {
   Outcome apply_one(const FreezeProject& freeze);
   Outcome apply_one(const BarBlob& bar);
   Outcome apply_one(const SetCeiling& set);
+  Outcome apply_one(const SetShare& set);
 
   // The next functions are in identity.cc.
   Outcome apply_one(const CreatePrincipal& create);

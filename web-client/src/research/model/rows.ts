@@ -65,6 +65,17 @@ export interface CeilingRow {
   readonly approval: boolean | null;
 }
 
+/** How much of the devices a researcher or a project gets (R70). */
+export interface ShareRow {
+  readonly scope: "researcher" | "project";
+  readonly name: string;
+  /** null: the usual weight, which is 100. */
+  readonly weight: number | null;
+  readonly guaranteed: number;
+  /** The projects that may use this project's idle devices; "*" is every project. */
+  readonly lends: readonly string[];
+}
+
 function deviceView({ device, class: kind, engine, backend, adapter = "" }: wire.DeviceRow) {
   // `adapter` is empty if the device offers no graphics processor.
   return { device, class: kind, engine, backend, adapter } as const;
@@ -299,6 +310,16 @@ export function warningsOf(value: unknown): readonly string[] {
     throw new RowError("warnings");
   }
   return warnings as readonly string[];
+}
+
+export function sharesOf(value: unknown): readonly ShareRow[] {
+  return readRow(wire.sharesPage, value).shares.map((row) => ({
+    scope: row.scope === "project" ? "project" : "researcher",
+    name: row.name,
+    weight: row.weight ?? null,
+    guaranteed: row.guaranteed,
+    lends: row.lends ?? [],
+  }));
 }
 
 export const meOf = (value: unknown): Me => readRow(wire.me, value);

@@ -12,6 +12,7 @@ import { en } from "../words/en.ts";
 import { ceilingOf } from "./ceiling_form.ts";
 import { afterPress, FIRST_VIEW, fractionOf, peopleOf } from "./people_table.ts";
 import { changedQuota, quotaTexts } from "./quota_form.ts";
+import { shareOf } from "./share_form.ts";
 
 function form(fields: Readonly<Record<string, string>>): FormData {
   const out = new FormData();
@@ -20,6 +21,30 @@ function form(fields: Readonly<Record<string, string>>): FormData {
   }
   return out;
 }
+
+describe("A share of the form", () => {
+  it("has the usual weight for an empty field, and one project a line", () => {
+    const given = { scope: "project", name: " Birds ", weight: "", lends: "Moon\n\n * \n" };
+    expect(shareOf(form(given))).toEqual({
+      scope: "project",
+      name: "Birds",
+      weight: null,
+      guaranteed: 0,
+      lends: ["Moon", "*"],
+    });
+  });
+
+  it("lends nothing for a researcher", () => {
+    const given = { scope: "researcher", name: "ada", weight: "200", guaranteed: "3", lends: "*" };
+    expect(shareOf(form(given))).toEqual({
+      scope: "researcher",
+      name: "ada",
+      weight: 200,
+      guaranteed: 3,
+      lends: [],
+    });
+  });
+});
 
 describe("A ceiling of the form", () => {
   it("has the limits in the server's units, and null for empty fields", () => {
@@ -139,6 +164,10 @@ it("The view has what waits, and all people, projects, bars and ceilings", async
   ]);
   expect(operated.barred).toHaveLength(1);
   expect(operated.ceilings[1]).toMatchObject({ name: "Birds", timeLimitMs: null, devices: 0 });
+  expect(operated.shares.map(({ name, weight, lends }) => [name, weight, lends.length])).toEqual([
+    ["Birds", null, 2],
+    ["Aoki Lab", 400, 0],
+  ]);
 });
 
 it("Says that there are more people, but not beyond what the page can show", async () => {
@@ -209,6 +238,9 @@ it("Each change is one request", async () => {
     dataBytes: null,
     approval: true,
   });
+  const share = { name: "ada", weight: 200, guaranteed: 3, lends: [] };
+  await api.setShare({ ...share, scope: "researcher" });
+  await api.setShare({ ...share, scope: "project", weight: null });
   expect(sent).toEqual([
     ["POST", "/api/studies/3/approve", {}],
     ["POST", "/api/studies/3/refuse", { reason: "no" }],
@@ -224,6 +256,8 @@ it("Each change is one request", async () => {
       "/api/ceilings",
       { scope: "server", time_limit_ms: null, devices: 4, data_bytes: null, approval: true },
     ],
+    ["POST", "/api/shares", { scope: "researcher", name: "ada", weight: 200, guaranteed: 3 }],
+    ["POST", "/api/shares", { ...share, scope: "project", weight: null }],
   ]);
 });
 

@@ -1,5 +1,5 @@
-// What administrators of the server see and change: what waits, people with their quotas, projects, bars and ceilings
-// (R67, R68). Page thread.
+// What administrators of the server see and change: what waits, people with their quotas, projects, bars, ceilings
+// and shares (R67, R68, R70). Page thread.
 
 import { useEffect, useRef } from "preact/hooks";
 import { hashOf } from "../model/route.ts";
@@ -10,6 +10,7 @@ import { Ceilings } from "./ceilings.tsx";
 import type { Props } from "./parts.tsx";
 import { People } from "./people.tsx";
 import { Projects } from "./projects.tsx";
+import { Shares } from "./shares.tsx";
 import { Warnings } from "./warnings.tsx";
 
 /** What has the focus, and the card that it is in. */
@@ -62,6 +63,7 @@ export function OperateView({ store }: Props) {
           <Projects store={store} projects={operated.projects} />
           <Barred store={store} barred={operated.barred} />
           <Ceilings store={store} ceilings={operated.ceilings} />
+          <Shares store={store} shares={operated.shares} />
         </>
       )}
     </div>

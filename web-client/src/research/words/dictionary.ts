@@ -125,6 +125,7 @@ export interface Words {
       readonly barred: string;
       readonly lifted: string;
       readonly ceilingSet: string;
+      readonly shareSet: string;
     };
     /** The table of people. */
     readonly people: {
@@ -204,6 +205,19 @@ export interface Words {
     readonly unset: string;
     readonly noLimit: string;
     readonly set: string;
+    readonly shares: string;
+    readonly sharesNote: string;
+    readonly noShares: string;
+    readonly weight: string;
+    readonly weightHint: string;
+    readonly usualWeight: string;
+    readonly guaranteed: string;
+    readonly guaranteedHint: string;
+    readonly lends: string;
+    readonly lendsHint: string;
+    readonly lendsNothing: string;
+    readonly everyProject: string;
+    readonly setShare: string;
   };
   readonly trialStates: Readonly<Record<TrialState, string>>;
   readonly attemptStates: Readonly<Record<AttemptState, string>>;

@@ -106,6 +106,7 @@ export const en: Words = {
       barred: "The code or data is barred.",
       lifted: "The bar is lifted.",
       ceilingSet: "The limits are set.",
+      shareSet: "The share is set.",
     },
     people: {
       heading: "Researchers",
@@ -204,6 +205,23 @@ export const en: Words = {
     unset: "not set",
     noLimit: "no limit",
     set: "Set these limits",
+    shares: "Shares of the devices",
+    sharesNote:
+      "Researchers of a project get its devices in proportion to their weights. Nobody’s running trial is stopped for this.",
+    noShares: "Everybody has the usual weight.",
+    weight: "Weight",
+    weightHint:
+      "1 to 1000. Twice the weight is twice the time of devices. Empty: the usual weight, 100.",
+    usualWeight: "100 (usual)",
+    guaranteed: "Guaranteed devices",
+    guaranteedHint:
+      "These come before the weights. A project gets them of the devices that others lend.",
+    lends: "Lends idle devices to",
+    lendsHint:
+      "Names of projects, one a line; * for every project. Empty: to nobody. Only for projects.",
+    lendsNothing: "nobody",
+    everyProject: "every project",
+    setShare: "Set this share",
   },
   studyStates: { running: "Running", finished: "Finished", cancelled: "Cancelled" },
   studyPaused: "Paused",

@@ -105,6 +105,7 @@ export const ja: Words = {
       barred: "コードまたはデータを禁止しました。",
       lifted: "禁止を解除しました。",
       ceilingSet: "上限を設定しました。",
+      shareSet: "配分を設定しました。",
     },
     people: {
       heading: "研究者",
@@ -203,6 +204,23 @@ export const ja: Words = {
     unset: "未設定",
     noLimit: "無制限",
     set: "この上限を設定する",
+    shares: "端末の配分",
+    sharesNote:
+      "プロジェクトの端末は、研究者の重みに比例して配分されます。実行中の試行がそのために止められることはありません。",
+    noShares: "全員が標準の重みです。",
+    weight: "重み",
+    weightHint:
+      "1 から 1000 まで。重みが 2 倍なら端末の時間も 2 倍です。空の場合は標準の 100 です。",
+    usualWeight: "100（標準）",
+    guaranteed: "保証する端末の数",
+    guaranteedHint:
+      "重みより優先されます。プロジェクトの場合は、他から貸し出された端末の中から割り当てます。",
+    lends: "空いた端末の貸し出し先",
+    lendsHint:
+      "プロジェクト名を 1 行に 1 つ。* はすべてのプロジェクトです。空の場合は貸し出しません。プロジェクトの場合のみ。",
+    lendsNothing: "なし",
+    everyProject: "すべてのプロジェクト",
+    setShare: "この配分を設定する",
   },
   studyStates: { running: "実行中", finished: "終了", cancelled: "中止" },
   studyPaused: "一時停止中",

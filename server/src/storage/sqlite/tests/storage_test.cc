@@ -54,6 +54,8 @@ class SqliteFile : public testing::Test {
 
   // Gives the file the schema of version 22.
   static void undo_seen_devices(sqlite::Db& db) {
+    db.exec("DROP TABLE shares");
+    db.exec("DROP TABLE lending");
     db.exec("DROP INDEX devices_by_seen");
     db.exec("ALTER TABLE devices DROP COLUMN seen_at");
     db.exec("ALTER TABLE device_versions DROP COLUMN finished");
