@@ -649,6 +649,20 @@ const std::map<std::string, Provoke>& provocations() {
          return not_started(
              [&url](ServeConfig& config, const ScratchFolder&) { config.database = url; });
        }},
+      {"no_acme_client",
+       [] {
+         return not_started([](ServeConfig& config, const ScratchFolder& folder) {
+           config.domain = "flock.example.org";
+           config.acme_client = folder.file("nothing");
+         });
+       }},
+      {"acme_failed",
+       [] {
+         return not_started([](ServeConfig& config, const ScratchFolder&) {
+           config.domain = "flock.example.org";
+           config.acme_client = "/bin/false";
+         });
+       }},
       {"file_unreadable", [] { return cli::read_credentials("/nowhere/file").error().code; }},
       {"file_unwritable", [] { return cli::write_credentials("/nowhere/file", {}).error().code; }},
       {"unreachable",
