@@ -41,8 +41,8 @@ inline void serve_next(std::int64_t& virtual_time, std::int64_t& served, std::in
 // charged for in advance and may get back.
 inline Millis slack_ms(std::int64_t running) { return kPrepaidMs * running; }
 
-// Returns for how much longer an attempt that ends now was charged than it ran. Negative: it ran for
-// longer.
+// Returns for how much longer an attempt that ends now was charged than it ran. Negative: it ran
+// for longer.
 inline Millis unused_ms(Instant leased, Instant paid_until, Instant now) {
   return paid_until - std::max(now, leased + kLeastChargedMs);
 }

@@ -112,9 +112,9 @@ class Storage {
   // server's (PostgreSQL). Writer thread, or before that thread starts.
   virtual std::int64_t reusable_bytes() { return 0; }
 
-  // Returns the value of SQLite's `PRAGMA synchronous` of the writing connection. 2 is FULL: apply()
-  // returns only after the batch is on the disk. PostgreSQL returns 2, too. Writer thread, or before
-  // that thread starts.
+  // Returns the value of SQLite's `PRAGMA synchronous` of the writing connection. 2 is FULL:
+  // apply() returns only after the batch is on the disk. PostgreSQL returns 2, too. Writer thread,
+  // or before that thread starts.
   virtual int synchronous() = 0;
 
   // The functions below may be called on any thread, also while apply() runs; each sees a committed

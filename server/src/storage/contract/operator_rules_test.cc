@@ -101,11 +101,11 @@ TEST_P(StorageContract, SharesAreKeptByScopeAndName) {
   EXPECT_EQ(applied(SetShare{CeilingScope::project, "birds", of_birds}), Applied::applied);
   EXPECT_EQ(applied(SetShare{CeilingScope::project, "birds", of_birds}), Applied::repeated);
   EXPECT_EQ(applied(SetShare{CeilingScope::project, "fish", {}}), Applied::repeated);
-  for (const SetShare& wrong : {SetShare{CeilingScope::researcher, "birds", of_ada},
-                                SetShare{CeilingScope::project, "ada", of_ada},
-                                SetShare{CeilingScope::server, "", of_ada},
-                                SetShare{CeilingScope::researcher, "ada", of_birds},
-                                SetShare{CeilingScope::project, "fish", {.lends = {"moon"}}}})
+  for (const SetShare& wrong :
+       {SetShare{CeilingScope::researcher, "birds", of_ada},
+        SetShare{CeilingScope::project, "ada", of_ada}, SetShare{CeilingScope::server, "", of_ada},
+        SetShare{CeilingScope::researcher, "ada", of_birds},
+        SetShare{CeilingScope::project, "fish", {.lends = {"moon"}}}})
     EXPECT_EQ(applied(wrong), Applied::conflict) << wrong.name;
   reopen();
   const Rules rules = storage().load()->rules;

@@ -7,8 +7,8 @@
 namespace hyperflock::storage::sqlite {
 namespace {
 
-void add_rows(Connection& db, AttemptId attempt, const Ancestry& ancestry, std::optional<std::int64_t> only,
-              SeriesByNumber& found) {
+void add_rows(Connection& db, AttemptId attempt, const Ancestry& ancestry,
+              std::optional<std::int64_t> only, SeriesByNumber& found) {
   Query rows = db.query("SELECT content FROM series WHERE attempt = ? ORDER BY seq", attempt);
   while (rows.next()) {
     for (Unpacker all(rows.text(0)); all.next();) {
@@ -37,7 +37,8 @@ SeriesByNumber own_series(Connection& db, AttemptId attempt) {
   return settled(std::move(found));
 }
 
-SeriesByNumber series_of(Connection& db, AttemptId attempt, const std::optional<protocol::Checkpoint>& from,
+SeriesByNumber series_of(Connection& db, AttemptId attempt,
+                         const std::optional<protocol::Checkpoint>& from,
                          std::optional<std::int64_t> only) {
   SeriesByNumber found;
   Ancestry ancestry(attempt, &protocol::Checkpoint::logged);
@@ -53,7 +54,8 @@ SeriesByNumber series_of(Connection& db, AttemptId attempt, const std::optional<
   return settled(std::move(found));
 }
 
-LastByNumber last_of(Connection& db, AttemptId attempt, const std::optional<protocol::Checkpoint>& from) {
+LastByNumber last_of(Connection& db, AttemptId attempt,
+                     const std::optional<protocol::Checkpoint>& from) {
   {
     Query rows =
         db.query("SELECT seq, last FROM series WHERE attempt = ? ORDER BY seq LIMIT 2", attempt);

@@ -23,10 +23,12 @@ SeriesByNumber own_series(Connection& db, AttemptId attempt);
 // Returns the series of an attempt that began with checkpoint `from`, including the values of
 // earlier attempts up to that checkpoint. If `only` is given, returns just the series with this
 // number.
-SeriesByNumber series_of(Connection& db, AttemptId attempt, const std::optional<protocol::Checkpoint>& from,
+SeriesByNumber series_of(Connection& db, AttemptId attempt,
+                         const std::optional<protocol::Checkpoint>& from,
                          std::optional<std::int64_t> only);
 // Returns the newest value of each of these series.
-LastByNumber last_of(Connection& db, AttemptId attempt, const std::optional<protocol::Checkpoint>& from);
+LastByNumber last_of(Connection& db, AttemptId attempt,
+                     const std::optional<protocol::Checkpoint>& from);
 
 // Returns the values packed for the database column `last`.
 std::string packed_last(const LastByNumber& values);
