@@ -18,9 +18,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kMarker = "hyperflock-standby";
+constexpr const char* kStandbyMarker = "hyperflock-standby";
 
-bool is_free(const fs::path& folder) {
+bool may_hold_standby(const fs::path& folder) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error)) {
     if (entry.path().filename() != "lost+found") return false;
@@ -90,23 +90,23 @@ class Copier {
 
 Result<std::unique_ptr<StandbyFolder>> StandbyFolder::open(const fs::path& folder, Use use) {
   std::error_code error;
-  const bool is_ours = fs::is_regular_file(folder / kMarker, error);
+  const bool is_ours = fs::is_regular_file(folder / kStandbyMarker, error);
   if (use == Use::ship && !is_ours) {
     TRY(make_folder(folder));
-    if (!is_free(folder)) {
+    if (!may_hold_standby(folder)) {
       return Error{"not_a_standby_folder", folder.string() +
                                                " has other files in it: name the folder of a "
                                                "standby, an empty folder or a new one."};
     }
-    TRY(write_file(folder / kMarker, "A standby of hyperflock-server, format 1.\n"));
+    TRY(write_file(folder / kStandbyMarker, "A standby of hyperflock-server, format 1.\n"));
     TRY(sync_folder(folder));
   } else if (!is_ours) {
     return Error{"not_a_standby_folder",
                  folder.string() +
                      " is no folder of a standby: name the one that `serve --standby` was given."};
   }
-  const int lock = ::open((folder / kMarker).c_str(), O_RDWR | O_CLOEXEC);
-  if (lock < 0) return disk_error(folder / kMarker, errno);
+  const int lock = ::open((folder / kStandbyMarker).c_str(), O_RDWR | O_CLOEXEC);
+  if (lock < 0) return disk_error(folder / kStandbyMarker, errno);
   std::unique_ptr<StandbyFolder> opened(new StandbyFolder(folder, lock));
   if (::flock(lock, LOCK_EX | LOCK_NB) != 0) {
     return Error{"standby_in_use",
