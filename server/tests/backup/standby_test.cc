@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 using testing::HasSubstr;
 
-Stop run(const std::vector<std::string>& line) {
+Stop run_program(const std::vector<std::string>& line) {
   const Command done = parse_command_line(line);
   const auto* stop = std::get_if<Stop>(&done);
   EXPECT_NE(stop, nullptr);
@@ -117,9 +117,9 @@ TEST_F(StandbyDrill, AKilledServerGoesOnFromItsStandby) {
     program_->end(SIGKILL);
   }
   const std::string again = folder_.file("again");
-  const Stop restored = run({"restore", standby_, "--standby", "--state", again});
+  const Stop restored = run_program({"restore", standby_, "--standby", "--state", again});
   EXPECT_EQ(restored.status, 0) << restored.text;
-  const Stop verified = run({"verify", again});
+  const Stop verified = run_program({"verify", again});
   EXPECT_EQ(verified.status, 0) << verified.text;
 
   // By the times in the data, what the standby misses is at most a second old.
@@ -150,7 +150,7 @@ TEST_F(StandbyDrill, BadInputHasItsCode) {
   ASSERT_NO_FATAL_FAILURE(start());
   const std::string again = folder_.file("again");
   const auto promote = [&](const std::string& folder, const std::string& state) {
-    const Stop stop = run({"restore", folder, "--standby", "--state", state});
+    const Stop stop = run_program({"restore", folder, "--standby", "--state", state});
     EXPECT_EQ(stop.status, 1);
     return stop.text;
   };
@@ -162,7 +162,7 @@ TEST_F(StandbyDrill, BadInputHasItsCode) {
   EXPECT_THAT(promote(standby_, state_), HasSubstr("(not_empty)"));
   fs::remove(standby_ + "/complete");
   EXPECT_THAT(promote(standby_, again), HasSubstr("(standby_incomplete)"));
-  EXPECT_EQ(run({"restore", standby_, "--standby", "--backup", "x", "--state", again}).status, 2);
+  EXPECT_EQ(run_program({"restore", standby_, "--standby", "--backup", "x", "--state", again}).status, 2);
   std::ofstream(standby_ + "/complete").close();
   std::ofstream(standby_ + "/standby.db") << "no database at all";
   EXPECT_THAT(promote(standby_, again), HasSubstr("(backup_damaged)"));
