@@ -162,7 +162,8 @@ TEST_F(StandbyDrill, BadInputHasItsCode) {
   EXPECT_THAT(promote(standby_, state_), HasSubstr("(not_empty)"));
   fs::remove(standby_ + "/complete");
   EXPECT_THAT(promote(standby_, again), HasSubstr("(standby_incomplete)"));
-  EXPECT_EQ(run_program({"restore", standby_, "--standby", "--backup", "x", "--state", again}).status, 2);
+  EXPECT_EQ(
+      run_program({"restore", standby_, "--standby", "--backup", "x", "--state", again}).status, 2);
   std::ofstream(standby_ + "/complete").close();
   std::ofstream(standby_ + "/standby.db") << "no database at all";
   EXPECT_THAT(promote(standby_, again), HasSubstr("(backup_damaged)"));
