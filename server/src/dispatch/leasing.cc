@@ -139,7 +139,7 @@ bool State::owner_awaits_result(const Session& session, const Study& study) {
 
 State::Chosen State::choose(const std::string& name, const Session& session, Turn turn,
                             Among among) {
-  const Project& project = projects.at(name);
+  Project& project = projects.at(name);
   if (project.ranked.empty()) return {};
   const auto& refused = session.cannot_run;
   const auto admits = [&](const std::string& owner) { return !is_at_ceiling(owner, name); };
@@ -157,7 +157,8 @@ State::Chosen State::choose(const std::string& name, const Session& session, Tur
   const Study* last = session.last ? find_study(session.last->study) : nullptr;
   if (last != nullptr && last->rank && last->project == name && last->has_work() && fits(last->id))
     device.near.emplace(last->account, *last->rank);
-  const Choice next = project.ranked.first(device, admits, fits, works);
+  const Choice next = project.ranked.first(device, admits, fits, works,
+                                           [&](StudyId id) { return studies.at(id).since; });
   return {.study = next.study ? find_study(*next.study) : nullptr, .how = next};
 }
 
@@ -250,7 +251,7 @@ protocol::WaitReason State::wait_reason(const Session& session) {
 void State::rank(Study& study) {
   Project& project = projects[study.project];
   const bool has_work = study.has_work() || wants_to_ask(study);
-  const Standing standing{study.priority, study.running, study.id, study.since};
+  const Standing standing{study.priority, study.running, study.id};
   const bool was_ranked = study.rank.has_value();
   // The study may be ranked already without a waiting trial, because its owner has room for more. A
   // new trial then changes no rank.
@@ -269,7 +270,7 @@ void State::rank(Study& study) {
   if (was_ranked) {
     project.ranked.replace(study.account, *study.rank, standing);
   } else {
-    project.ranked.insert(study.account, standing);
+    project.ranked.insert(study.account, standing, study.since);
   }
   // A device that its project lends waits for studies that have work, whatever their order is.
   if (was_ranked ? !project.idle.empty() : has_idle(project)) dirty_projects.insert(study.project);

@@ -141,8 +141,10 @@ void State::lend() {
       const SessionId id = next->second;
       ++next;
       Session& session = sessions.at(id);
-      const bool is_own = choose(lender, session, Turn::waits).study != nullptr;
-      const Chosen chosen = is_own ? Chosen{} : choose_lent(session, Turn::waits);
+      // A worker that counts as demand for an owner waits for that owner.
+      const bool has_own =
+          awaits_owner(session) || choose(lender, session, Turn::waits).study != nullptr;
+      const Chosen chosen = has_own ? Chosen{} : choose_lent(session, Turn::waits);
       if (chosen.study == nullptr) {
         ++passed_over;
         continue;

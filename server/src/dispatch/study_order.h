@@ -5,8 +5,8 @@
 // several such studies, the oldest.
 //
 //   const std::size_t ada = order.account("ada", weight, now);
-//   order.insert(ada, {.priority = 5, .running = 0, .study = id, .since = now});
-//   const Choice next = order.first({.now = now}, admits, fits, works);
+//   order.insert(ada, {.priority = 5, .running = 0, .study = id}, now);
+//   const Choice next = order.first({.now = now}, admits, fits, works, since);
 //   order.serve(ada, cost, slack, next, now);
 //
 // The amount that a researcher has been served is a virtual time: time of devices, divided by the
@@ -24,6 +24,7 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -38,7 +39,6 @@ struct Standing {
   std::int64_t priority = 0;
   std::int64_t running = 0;  // attempts
   StudyId study{};
-  Instant since{};  // its last lease, or when it began to run
   bool operator==(const Standing&) const = default;
 };
 
@@ -86,22 +86,26 @@ class StudyOrder {
     move(account, [below](Account& of) { of.below = below; });
   }
 
-  // REQUIRES: the study is not in the order.
-  void insert(std::size_t account, const Standing& one) {
+  // `since`: the study's last lease, or when it began to run. REQUIRES: the study is not in the
+  // order.
+  void insert(std::size_t account, const Standing& one, Instant since) {
     Account& of = accounts_[account];
     if (of.waits.empty()) {
       turns_.insert(turn_of(account));
       ages_.emplace(of.since, account);
     }
     of.levels[one.priority].insert(turn_of(one));
-    of.waits.emplace(one.since, one.study);
+    of.waits.emplace(since, one.study);
+    of.noted.emplace(one.study, since);
   }
 
   // REQUIRES: insert() was called with the same arguments.
   void erase(std::size_t account, const Standing& one) {
     Account& of = accounts_[account];
     leave_level(of, one);
-    of.waits.erase({one.since, one.study});
+    const auto noted = of.noted.find(one.study);
+    of.waits.erase({noted->second, one.study});
+    of.noted.erase(noted);
     if (!of.waits.empty()) return;
     turns_.erase(turn_of(account));
     ages_.erase({of.since, account});
@@ -119,10 +123,6 @@ class StudyOrder {
       node.value() = turn_of(one);
       level.insert(std::move(node));
     }
-    if (before.since == one.since) return;
-    auto node = of.waits.extract({before.since, before.study});
-    node.value() = {one.since, one.study};
-    of.waits.insert(std::move(node));
   }
 
   // Returns whether the researcher has studies in the order with a lower priority.
@@ -144,7 +144,7 @@ class StudyOrder {
     if (of.waits.empty() || before == now) return;
     auto node = ages_.extract({before, account});
     node.value() = {now, account};
-    ages_.insert(std::move(node));
+    ages_.insert(ages_.end(), std::move(node));
   }
 
   // Counts more, or less, for attempts that run.
@@ -161,28 +161,29 @@ class StudyOrder {
   // Returns the next of the studies for which `fits` returns true, of those researchers for which
   // `admits` returns true. The others are left out, as if they had no work. So studies of lower
   // priority of the same researcher may take part. `works` returns whether a study has a trial now;
-  // only such a study is served out of turn.
-  template <typename Admits, typename Fits, typename Works>
-  Choice first(const ForDevice& device, Admits admits, Fits fits, Works works) const {
+  // only such a study is served out of turn. `since` returns when it had its last lease.
+  template <typename Admits, typename Fits, typename Works, typename Since>
+  Choice first(const ForDevice& device, Admits admits, Fits fits, Works works, Since since_of) {
     if (device.aging_ms && !by_age_) {
       for (const auto& [since, index] : ages_) {
         if (device.now - since < *device.aging_ms) break;
-        const Account& of = accounts_[index];
+        Account& of = accounts_[index];
         if (!admits(of.owner)) continue;
-        Choice one = first_of(of, device, [&](StudyId id) { return works(id) && fits(id); }, works);
+        const auto both = [&](StudyId id) { return works(id) && fits(id); };
+        Choice one = first_of(of, device, both, works, since_of);
         if (!one.study) continue;
         one.owner_by_age = true;
         return one;
       }
     }
     for (const auto& [in_order, served, index] : turns_) {
-      const Account& of = accounts_[index];
+      Account& of = accounts_[index];
       if (!admits(of.owner)) continue;
-      Choice one = first_of(of, device, fits, works);
+      Choice one = first_of(of, device, fits, works, since_of);
       if (!one.study) continue;
       // Those below their guarantee say nothing about what the others have been served.
       one.was_next = !of.below || !std::get<bool>(*turns_.rbegin());
-      if (prefers_near(device, index, one, admits, fits, works))
+      if (prefers_near(device, index, one, admits, fits, works, since_of))
         return {.study = device.near->second.study};
       return one;
     }
@@ -199,7 +200,10 @@ class StudyOrder {
     bool by_age = false;      // the last lease was out of turn among this researcher's studies
     Instant since{};          // of the last lease
     std::map<std::int64_t, std::set<Turn>, std::greater<>> levels{};  // by priority
-    std::set<std::pair<Instant, StudyId>> waits{};                    // by the last lease
+    // The same studies by their last lease, as it was when they were looked at last. A lease does
+    // not change it, because nearly no study waits for too long.
+    std::set<std::pair<Instant, StudyId>> waits{};
+    std::unordered_map<StudyId, Instant> noted{};  // their times in `waits`
   };
   using AccountTurn = std::tuple<bool, std::int64_t, std::size_t>;
 
@@ -226,13 +230,23 @@ class StudyOrder {
     turns_.insert(std::move(node));
   }
 
-  template <typename Fits, typename Works>
-  static Choice first_of(const Account& of, const ForDevice& device, const Fits& fits,
-                         const Works& works) {
+  template <typename Fits, typename Works, typename Since>
+  static Choice first_of(Account& of, const ForDevice& device, const Fits& fits, const Works& works,
+                         const Since& since_of) {
     if (device.aging_ms && !of.by_age) {
-      for (const auto& [since, study] : of.waits) {
-        if (device.now - since < *device.aging_ms) break;
-        if (works(study) && fits(study)) return {.study = study, .study_by_age = true};
+      auto next = of.waits.begin();
+      while (next != of.waits.end() && device.now - next->first >= *device.aging_ms) {
+        const auto one = next++;
+        const StudyId study = one->second;
+        if (const Instant since = since_of(study); since != one->first) {
+          // It had a lease meanwhile. Its place is further back, where it is looked at again.
+          auto node = of.waits.extract(one);
+          node.value().first = of.noted[study] = since;
+          const auto moved = of.waits.insert(std::move(node)).position;
+          if (next == of.waits.end() || *moved < *next) next = moved;
+        } else if (works(study) && fits(study)) {
+          return {.study = study, .study_by_age = true};
+        }
       }
     }
     for (const auto& [priority, turns] : of.levels) {
@@ -247,19 +261,19 @@ class StudyOrder {
   // Returns whether the device gets the study whose files it has, in place of `next`. It does if
   // that costs fairness little: the study has no more devices than the next one of its researcher,
   // and the researcher is at most kLocalityMs ahead of the researcher of `next`.
-  template <typename Admits, typename Fits, typename Works>
+  template <typename Admits, typename Fits, typename Works, typename Since>
   bool prefers_near(const ForDevice& device, std::size_t index, const Choice& next, Admits& admits,
-                    Fits& fits, Works& works) const {
+                    Fits& fits, Works& works, Since& since_of) {
     if (!device.near || next.study_by_age || !works(*next.study)) return false;
     const auto& [near_index, near] = *device.near;
     if (near.study == *next.study) return false;
     Choice own = next;
     if (near_index != index) {
       const Account& first = accounts_[index];
-      const Account& of = accounts_[near_index];
+      Account& of = accounts_[near_index];
       if (first.below || of.served - first.served > cost_of(kLocalityMs, of.weight)) return false;
       if (!admits(of.owner)) return false;
-      own = first_of(of, device, fits, works);
+      own = first_of(of, device, fits, works, since_of);
       if (!own.study || own.study_by_age) return false;
     }
     return near.priority == own.priority && near.running <= own.running;

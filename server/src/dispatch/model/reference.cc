@@ -597,20 +597,22 @@ void Reference::finish_event() {
   } while (!started.empty());
 }
 
+// A lease changes who is next, so that a worker which waited for an owner may get a trial now.
+// After each round with leases the first project is therefore next again, and lent workers come
+// last.
 std::vector<Reference::Started> Reference::pump_all() {
   std::vector<Started> out;
-  std::size_t before = 0;
-  do {
-    before = out.size();
-    std::size_t rounds = 0;
-    do {
-      rounds = out.size();
-      for (const std::string& project : all_projects()) {
-        for (const Started& one : pump(project)) out.push_back(one);
-      }
-    } while (out.size() > rounds);
-    for (const Started& one : lend()) out.push_back(one);
-  } while (out.size() > before);
+  const auto take = [&out](const std::vector<Started>& more) {
+    out.insert(out.end(), more.begin(), more.end());
+    return !more.empty();
+  };
+  bool again = true;
+  while (again) {
+    const std::set<std::string> projects = all_projects();
+    again = std::ranges::any_of(projects,
+                                [&](const std::string& project) { return take(pump(project)); }) ||
+            take(lend());
+  }
   return out;
 }
 

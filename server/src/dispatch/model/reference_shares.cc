@@ -255,7 +255,7 @@ std::vector<Reference::Started> Reference::lend() {
     if (key.first != CeilingScope::project || share.lends.empty()) continue;
     for (const std::string& worker : std::vector<std::string>(idle_)) {
       if (sessions_.at(worker).project != key.second) continue;
-      if (choose(worker, key.second, Turn::waits)) continue;
+      if (awaiting_.contains(worker) || choose(worker, key.second, Turn::waits)) continue;
       if (const auto chosen = choose_lent(worker, Turn::waits))
         out.push_back(start_next(*chosen, worker));
     }

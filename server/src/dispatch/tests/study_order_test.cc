@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -46,6 +47,7 @@ std::optional<StudyId> first_of(const std::vector<Listed>& all,
 
 const auto kEveryOwner = [](const std::string&) { return true; };
 const auto kEveryStudy = [](StudyId) { return true; };
+const auto kNoTime = [](StudyId) { return Instant{}; };
 
 TEST(StudyOrder, R61_R70_AgreesWithASearchThroughAllStudies) {
   std::uint64_t state = 7;
@@ -60,14 +62,14 @@ TEST(StudyOrder, R61_R70_AgreesWithASearchThroughAllStudies) {
   for (int step = 0; step < 20'000; ++step) {
     if (listed.size() < 12 && draw(3) == 0) {
       const Listed one{std::string(1, static_cast<char>('a' + draw(4))),
-                       {draw(4) - 1, draw(4), StudyId{next++}, {draw(9)}}};
-      order.insert(*order.find(one.owner), one.standing);
+                       {draw(4) - 1, draw(4), StudyId{next++}}};
+      order.insert(*order.find(one.owner), one.standing, {draw(9)});
       listed.push_back(one);
     } else if (!listed.empty()) {
       const auto at = listed.begin() + draw(listed.size());
       const std::size_t account = *order.find(at->owner);
       if (draw(2) == 0) {
-        const Standing changed{draw(4) - 1, draw(4), at->standing.study, {draw(9)}};
+        const Standing changed{draw(4) - 1, draw(4), at->standing.study};
         order.replace(account, std::exchange(at->standing, changed), changed);
       } else {
         order.erase(account, at->standing);
@@ -85,7 +87,7 @@ TEST(StudyOrder, R61_R70_AgreesWithASearchThroughAllStudies) {
     const Choice given = order.first(
         {}, kEveryOwner,
         [&](StudyId id) { return std::find(fitting.begin(), fitting.end(), id) != fitting.end(); },
-        kEveryStudy);
+        kEveryStudy, kNoTime);
     ASSERT_EQ(given.study, first_of(listed, served, fitting)) << "after step " << step;
     ASSERT_EQ(order.empty(), listed.empty());
     const std::int64_t priority = draw(5) - 1;
@@ -101,19 +103,49 @@ TEST(StudyOrder, R61_ALeaseLooksAtOneOfManyStudies) {
   StudyOrder order;
   const std::size_t ada = order.account("ada", 1, {});
   const std::size_t eve = order.account("eve", 1, {});
-  for (std::int64_t id = 1; id <= 5'000; ++id) order.insert(ada, {id % 7, id % 50, StudyId{id}});
-  for (std::int64_t id = 5'001; id <= 5'005; ++id) order.insert(eve, {0, 3, StudyId{id}});
+  for (std::int64_t id = 1; id <= 5'000; ++id)
+    order.insert(ada, {id % 7, id % 50, StudyId{id}}, {});
+  for (std::int64_t id = 5'001; id <= 5'005; ++id) order.insert(eve, {0, 3, StudyId{id}}, {});
   int looks = 0;
   const auto fits = [&looks](StudyId) {
     ++looks;
     return true;
   };
   // Only ada's studies of priority 6 take part, and one of them without a running attempt is next.
-  EXPECT_EQ(order.first({}, kEveryOwner, fits, kEveryStudy).study, StudyId{300});
+  EXPECT_EQ(order.first({}, kEveryOwner, fits, kEveryStudy, kNoTime).study, StudyId{300});
   EXPECT_EQ(looks, 1);
   order.serve(ada, 1, 0, {}, {});
-  EXPECT_EQ(order.first({}, kEveryOwner, fits, kEveryStudy).study, StudyId{5'001});
+  EXPECT_EQ(order.first({}, kEveryOwner, fits, kEveryStudy, kNoTime).study, StudyId{5'001});
   EXPECT_EQ(looks, 2);
+}
+
+// A study that had a lease meanwhile is not served out of turn, although it was not moved then.
+TEST(StudyOrder, R70_WhoWaitsLongestIsServedOutOfTurn) {
+  std::uint64_t state = 3;
+  const auto draw = [&state](std::uint64_t below) {
+    return static_cast<std::int64_t>(splitmix64(state) % below);
+  };
+  StudyOrder order;
+  const std::size_t ada = order.account("ada", 1, {});
+  std::map<StudyId, Instant> leased;
+  for (std::int64_t id = 1; id <= 20; ++id) {
+    leased[StudyId{id}] = {draw(100)};
+    order.insert(ada, {id == 20 ? 1 : 0, 0, StudyId{id}}, leased[StudyId{id}]);
+  }
+  Instant now{100};
+  for (int step = 0; step < 5'000; ++step) {
+    now.ms += draw(10);
+    const Choice next = order.first({.now = now, .aging_ms = 50}, kEveryOwner, kEveryStudy,
+                                    kEveryStudy, [&](StudyId id) { return leased.at(id); });
+    const auto longest = std::ranges::min_element(
+        leased, {}, [](const auto& one) { return std::pair(one.second, one.first); });
+    if (now - longest->second >= 50) {
+      ASSERT_EQ(next.study, longest->first) << "after step " << step;
+    } else {
+      ASSERT_EQ(next.study, StudyId{20}) << "after step " << step;
+    }
+    leased[StudyId{1 + draw(20)}] = now;
+  }
 }
 
 }  // namespace
