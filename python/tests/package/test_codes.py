@@ -38,6 +38,7 @@ from hyperflock._execution import worker as _worker
 from hyperflock._local import parts as _parts
 from hyperflock._local import server as _up
 from hyperflock._local import share as _share
+from hyperflock._local import trust_service
 from hyperflock._local.engines import Engine, find_engine
 from hyperflock._local.pack import LIST, unpacked
 from hyperflock._local.tunnel import Program, Tunnel
@@ -52,6 +53,7 @@ from hyperflock._transport import frames
 from hyperflock._transport import http as _http
 from hyperflock._transport import validation as _schema
 from hyperflock._transport import websocket as _connection
+from hyperflock._transport.settings import token_in_file
 from hyperflock._trial import elsewhere as _elsewhere
 from hyperflock._trial.checkpoints import decode
 from hyperflock._trial.host import LocalHost
@@ -266,6 +268,16 @@ def _no_tunnel(scene: Scene) -> None:
     Tunnel(Program("cloudflared", str(program)), 1, scene.folder).start()
 
 
+def _no_token_file(scene: Scene) -> None:
+    scene.monkeypatch.setenv("HYPERFLOCK_TOKEN_FILE", str(scene.folder / "none"))
+    token_in_file()
+
+
+def _no_authority(scene: Scene) -> None:
+    scene.monkeypatch.setattr(trust_service, "_PATIENCE_S", 0)
+    trust_service.fetched(scene.server.url)
+
+
 def _no_way(scene: Scene) -> None:
     scene.monkeypatch.setenv("PATH", str(scene.folder))
     _share.find_way("ngrok")
@@ -405,6 +417,7 @@ PROVOCATIONS: dict[str, Callable[[Scene], object]] = {
     "blob_damaged": lambda s: _replayed(s, damage=True),
     "blob_too_large": lambda s: _data._check_size("name", (512 << 20) + 1),
     "cannot_listen": _dashboard_at_a_port_that_is_taken,
+    "cannot_read": _no_token_file,
     "cannot_share": _no_way,
     "cannot_write": lambda s: s.client.grid(objective, SPACE).export("csv", s.folder / "a" / "b"),
     "checkpoint_malformed": lambda s: decode("tree", b""),
@@ -424,6 +437,7 @@ PROVOCATIONS: dict[str, Callable[[Scene], object]] = {
     "metric_not_finite": lambda s: hyperflock.run_local(lambda trial: float("nan"), {}),
     "metric_not_number": lambda s: hyperflock.run_local(lambda trial: "1", {}),
     "missing_field": lambda s: frames.parse_server('{"type": "refused"}'),
+    "no_certificate": _no_authority,
     "no_complete_trial": lambda s: s.client.grid(objective, SPACE).best_trial,
     "no_dashboard": _no_dashboard,
     "no_feasible_trial": _no_feasible_trial,

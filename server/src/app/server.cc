@@ -246,8 +246,9 @@ class RunningServer final : public Server {
                     {"files", files_.size() + console_files_.size()},
                     {"version", kVersion}});
     if (config_.ready_file.empty()) return {};
+    // Programs of this machine read the file, so it names the address that they can reach.
     return cli::write_ready_file(config_.ready_file, {::getpid(), compute_port(), console_port(),
-                                                      compute_origin(), console_origin()});
+                                                      compute_origin(), listening_console()});
   }
 
   std::uint16_t compute_port() const override { return compute_listener_->port(); }
@@ -257,9 +258,7 @@ class RunningServer final : public Server {
                                       : config_.public_url;
   }
   std::string console_origin() const override {
-    return config_.console_url.empty()
-               ? origin_of(config_.console, console_port(), config_.console_tls())
-               : config_.console_url;
+    return config_.console_url.empty() ? listening_console() : config_.console_url;
   }
   const std::optional<FirstStart>& first_start() const override { return first_start_; }
 
@@ -326,6 +325,9 @@ class RunningServer final : public Server {
   }
 
  private:
+  std::string listening_console() const {
+    return origin_of(config_.console, console_port(), config_.console_tls());
+  }
   std::array<net::Connections*, 2> both() { return {&compute_connections_, &console_connections_}; }
   std::size_t connections() const {
     return compute_connections_.size() + console_connections_.size();

@@ -17,6 +17,7 @@ import signal
 import ssl
 import tempfile
 import time
+import urllib.error
 import urllib.request
 from pathlib import Path
 
@@ -43,7 +44,7 @@ def fetched(url: str) -> str:
     Raises
     ------
     HyperflockError
-        ``unreachable``: nothing is there.
+        ``no_certificate``: nothing is there.
     """
     end = time.monotonic() + _PATIENCE_S
     while True:
@@ -53,9 +54,11 @@ def fetched(url: str) -> str:
             ssl.PEM_cert_to_DER_cert(text)
             return text
         except (OSError, ValueError) as error:
+            if isinstance(error, urllib.error.HTTPError):
+                error.close()  # it holds the connection
             if time.monotonic() > end:
                 raise HyperflockError(
-                    f"there is no certificate at {url}: {error}", code="unreachable"
+                    f"there is no certificate at {url}: {error}", code="no_certificate"
                 ) from None
         time.sleep(0.2)
 
