@@ -158,8 +158,9 @@ void Client::send(Prepared& statement) {
       values.push_back(reinterpret_cast<const char*>(&one.number));
       lengths.push_back(sizeof one.number);
     } else {
-      values.push_back(one.bytes.data() == nullptr ? "" : one.bytes.data());
-      lengths.push_back(static_cast<int>(one.bytes.size()));
+      const std::string_view bytes = one.view();
+      values.push_back(bytes.data() == nullptr ? "" : bytes.data());
+      lengths.push_back(static_cast<int>(bytes.size()));
     }
   }
   const std::vector<int> formats(statement.parameters_.size(), kBinary);
@@ -296,6 +297,7 @@ Client::Prepared::Parameter& Client::Prepared::parameter(int index, Oid type) {
   one.type = type;
   one.is_null = false;
   one.is_number = false;
+  one.is_own = false;
   one.bytes = {};
   return one;
 }
@@ -313,7 +315,7 @@ void Client::Prepared::bind(int index, std::string_view value) {
   Parameter& one = parameter(index, oid(TypeId::text));
   if (auto other = storable(value)) {
     one.own = *std::move(other);
-    one.bytes = one.own;
+    one.is_own = true;
   } else {
     one.bytes = value;
   }
@@ -334,7 +336,7 @@ void Client::Prepared::bind(int index, const Array& values) {
   }
   one.own = none;  // no dimensions
   one.own.replace(8, 4, values.bytes(), 8, 4);
-  one.bytes = one.own;
+  one.is_own = true;
 }
 
 void Client::Prepared::send() {

@@ -168,11 +168,14 @@ class Client::Prepared final : public sql::Statement {
 
   struct Parameter {
     Oid type = 0;
-    std::int64_t number = 0;  // big-endian bytes of an integer or a real
-    std::string_view bytes{};
-    std::string own{};  // the bytes, if they are not the caller's
+    std::int64_t number = 0;   // big-endian bytes of an integer or a real
+    std::string_view bytes{};  // the caller's
+    std::string own{};         // the bytes, if they are not the caller's
     bool is_null = true;
     bool is_number = false;
+    bool is_own = false;
+    // A view of `own` is made late, because the vector of parameters grows and moves them.
+    std::string_view view() const { return is_own ? own : bytes; }
   };
   Parameter& parameter(int index, Oid type);
 
