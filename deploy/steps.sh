@@ -110,7 +110,11 @@ step_deploy_test() {
   debian_file lego usr/bin/lego build/cache/debian/lego
   debian_file pebble usr/bin/pebble build/cache/debian/pebble
   debian_file pebble usr/bin/pebble-challtestsrv build/cache/debian/pebble-challtestsrv
-  run_pytest deploy/tests
+  # It is large, so it is fetched once.
+  [[ -x build/cache/debian/promtool ]] ||
+    debian_file prometheus usr/bin/promtool build/cache/debian/promtool
+  HYPERFLOCK_TEST_SERVER_BIN="$ROOT/build/release/bin/hyperflock-server" \
+    run_pytest -o "pythonpath=python/tests/support tests/hostile_guests" deploy/tests
 }
 
 # Builds the Debian package and the archive, with which operators install the server without containers.

@@ -40,20 +40,20 @@ def free_ports(count: int) -> list[int]:
     return ports
 
 
-def own_certificate(folder: Path) -> None:
-    """Write a self-signed certificate for 127.0.0.1, and its key."""
+def own_certificate(folder: Path, name: str, days: int = 9) -> None:
+    """Write a self-signed certificate for 127.0.0.1 as NAME.pem, and its key as NAME-key.pem."""
     key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "pebble")])
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
     now = datetime.datetime.now(datetime.timezone.utc)
     address = x509.IPAddress(ipaddress.ip_address("127.0.0.1"))
     certificate = (
         x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
+        .subject_name(subject)
+        .issuer_name(subject)
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())
         .not_valid_before(now - datetime.timedelta(days=1))
-        .not_valid_after(now + datetime.timedelta(days=9))
+        .not_valid_after(now + datetime.timedelta(days=days))
         .add_extension(x509.SubjectAlternativeName([address]), critical=False)
         .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
         .sign(key, hashes.SHA256())
@@ -63,9 +63,9 @@ def own_certificate(folder: Path) -> None:
         serialization.PrivateFormat.PKCS8,
         serialization.NoEncryption(),
     )
-    (folder / "pebble-key.pem").write_bytes(secret)
+    (folder / f"{name}-key.pem").write_bytes(secret)
     pem = certificate.public_bytes(serialization.Encoding.PEM)
-    (folder / "pebble.pem").write_bytes(pem)
+    (folder / f"{name}.pem").write_bytes(pem)
 
 
 class Pebble:
@@ -92,7 +92,7 @@ class Pebble:
         self.ca = folder / "pebble.pem"
 
     def __enter__(self) -> Pebble:
-        own_certificate(self._folder)
+        own_certificate(self._folder, "pebble")
         config = self._folder / "pebble.json"
         config.write_text(json.dumps(self._config))
         names = [BIN / "pebble-challtestsrv", "-dns01", f"127.0.0.1:{self._dns}"]

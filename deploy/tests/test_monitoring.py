@@ -27,6 +27,7 @@ WORDS = {
     "rate",
     "increase",
     "time",
+    "avg_over_time",
     "histogram_quantile",
     "predict_linear",
     "up",
