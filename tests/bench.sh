@@ -19,6 +19,9 @@ bench_flood() { build/release/bin/flood_bench --server build/release/bin/hyperfl
 bench idle "server python_package caddy"
 bench_idle() { PYTHONPATH=python/tests/support python3 python/bench/idle_phones.py "$@"; }
 
+bench traffic "server python_package"
+bench_traffic() { PYTHONPATH=python/tests/support:tests/hostile_guests python3 python/bench/phone_traffic.py "$@"; }
+
 bench asked "server benches tools"
 bench_asked() { build/release/bin/asked_bench --server build/release/bin/hyperflock-server --state build/bench-state --out build/reports/asked.json "$@"; }
 
