@@ -14,6 +14,7 @@ import other_tenants
 import proxies
 import reading
 import requests_
+import shares
 import stopped
 from ground import Ground
 
@@ -143,6 +144,9 @@ ATTEMPTS = (
     Attempt(requests_.studies_over_quota, "quota_exceeded"),
     Attempt(requests_.bytes_over_quota, "quota_exceeded"),
     Attempt(requests_.study_of_too_many_points, "space_too_large"),
+    Attempt(shares.split_into_many_studies, "ok half"),
+    Attempt(shares.give_oneself_a_share, "forbidden"),
+    Attempt(shares.pretend_to_belong, "ok own welcome wait"),
     Attempt(stopped.name_blobs_of_others, "unknown_blob", short=True),
     Attempt(stopped.probe_for_blobs, "404 unknown_blob"),
     Attempt(stopped.guess_proofs, "unknown_blob unknown_salt"),
