@@ -26,6 +26,7 @@
 #include "storage/testing/scratch_database.h"
 #include "tests/support/backup_codes.h"
 #include "tests/support/seen_codes.h"
+#include "tests/support/spare_codes.h"
 
 namespace hyperflock::storage {
 
@@ -649,6 +650,7 @@ const std::map<std::string, Provoke>& provocations() {
          return not_started(
              [&url](ServeConfig& config, const ScratchFolder&) { config.database = url; });
        }},
+      {"shard_waiting", code_of_spare},
       {"no_acme_client",
        [] {
          return not_started([](ServeConfig& config, const ScratchFolder& folder) {

@@ -6,8 +6,8 @@
 #include <string>
 #include <utility>
 
+#include "app/spare/shared_files.h"
 #include "auth/tokens.h"
-#include "storage/postgres/open.h"
 #include "storage/sqlite/open.h"
 #include "telemetry/log.h"
 
@@ -15,6 +15,9 @@ namespace hyperflock::app {
 namespace {
 
 namespace fs = std::filesystem;
+
+// How long a database stays with a server that does not answer, while others wait for it.
+constexpr int kSpareLeaseMs = 10'000;
 
 // Returns the first line of a file, which may be empty.
 Result<std::string> first_line(const std::string& path) {
@@ -45,8 +48,19 @@ Result<std::string> server_name(const fs::path& state) {
 
 }  // namespace
 
+Result<storage::PostgresSettings> postgres_settings(const ServeConfig& config) {
+  storage::PostgresSettings settings{.url = config.database};
+  if (!config.database_password_file.empty()) {
+    TRY(settings.password, first_line(config.database_password_file));
+  }
+  TRY(settings.server, server_name(config.state_dir));
+  if (config.wait_for_shard) settings.lease_ms = kSpareLeaseMs;
+  return settings;
+}
+
 Result<OpenedDatabase> open_database(const ServeConfig& config, storage::WallClock clock,
-                                     std::optional<storage::StandbyTarget> standby) {
+                                     std::optional<storage::StandbyTarget> standby,
+                                     std::function<void()> lost) {
   const std::string file = storage::database_of(config.state_dir);
   OpenedDatabase opened;
   if (config.database.empty()) {
@@ -54,12 +68,13 @@ Result<OpenedDatabase> open_database(const ServeConfig& config, storage::WallClo
     return opened;
   }
   TRY(opened.lock, storage::FileLock::take(file + ".lock"));
-  storage::PostgresSettings settings{.url = config.database};
-  if (!config.database_password_file.empty()) {
-    TRY(settings.password, first_line(config.database_password_file));
-  }
-  TRY(settings.server, server_name(config.state_dir));
-  TRY(opened.storage, storage::open_postgres_storage(std::move(settings), std::move(clock)));
+  TRY(auto settings, postgres_settings(config));
+  settings.lost = std::move(lost);
+  storage::TakenShard taken;
+  TRY(opened.storage,
+      storage::open_postgres_storage(std::move(settings), std::move(clock), &taken));
+  if (!config.shared_files.empty())
+    TRY(take_shared_files(config.state_dir, config.shared_files, taken.epoch, taken.files));
   std::error_code ignored;
   if (fs::exists(file, ignored)) {
     telemetry::log(telemetry::LogLevel::warning, "database_file_unused",

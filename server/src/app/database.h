@@ -1,11 +1,13 @@
 // Opens the database of a server: SQLite's file in the state folder, or PostgreSQL.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 
 #include "app/config.h"
 #include "base/result.h"
+#include "storage/postgres/open.h"
 #include "storage/sqlite/standby/standby.h"
 #include "storage/sqlite/storage.h"
 #include "storage/storage.h"
@@ -19,9 +21,16 @@ struct OpenedDatabase {
   std::unique_ptr<storage::Storage> storage;
 };
 
-// The state folder must exist. Errors: those of storage::open_sqlite_storage() and of
-// storage::open_postgres_storage(), `file_unreadable` (the password's file), `bad_state`.
+// Returns how this server uses the database of --database. The state folder must exist. Errors:
+// `file_unreadable` (the password's file), `bad_state`.
+Result<storage::PostgresSettings> postgres_settings(const ServeConfig& config);
+
+// With --shared-files, takes the files, too. The state folder must exist. `lost` is called once, on
+// any thread, when another server has taken the database over. Errors: those of
+// storage::open_sqlite_storage(), of storage::open_postgres_storage(), of postgres_settings(), and
+// of take_shared_files().
 Result<OpenedDatabase> open_database(const ServeConfig& config, storage::WallClock clock,
-                                     std::optional<storage::StandbyTarget> standby = {});
+                                     std::optional<storage::StandbyTarget> standby = {},
+                                     std::function<void()> lost = {});
 
 }  // namespace hyperflock::app

@@ -3,17 +3,23 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <ctime>
+#include <functional>
+#include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 #include <variant>
 #include <vector>
 
 #include "app/config.h"
+#include "app/database.h"
 #include "app/server.h"
 #include "app/service_manager.h"
+#include "app/spare/spare.h"
 #include "app/terminal.h"
 #include "app/version.h"
 #include "base/steady_clock.h"
@@ -67,14 +73,27 @@ int next_signal(const sigset_t& signals, Instant until) {
   return std::max(received, 0);
 }
 
+enum class End { signal, lost };
+
+// What a serving process has from its start to its end.
+struct Process {
+  sigset_t signals{};
+  const Terminal& terminal;
+  const ServiceManager& manager;
+};
+
+// Set when another server has taken the database over. SIGUSR1 wakes the thread that waits for
+// signals.
+std::atomic<bool> shard_lost{false};
+
 // Serves until a signal ends it: SIGTERM, SIGINT, or SIGHUP of a closed terminal. Any other SIGHUP
 // reloads. Meanwhile it gives the service manager's watchdog a sign whenever all threads answer.
-void serve_until_signal(Server& server, const sigset_t& signals, const ServiceManager& manager,
-                        const Terminal& terminal) {
+End serve_until_end(Server& server, const Process& process) {
+  const ServiceManager& manager = process.manager;
   constexpr Millis kNever = 3'600'000;
   const Millis every = manager.watchdog_ms() == 0 ? kNever : manager.watchdog_ms() / 4 + 1;
   Instant next = steady_now();
-  for (;;) {
+  while (!shard_lost) {
     if (manager.watchdog_ms() != 0 && steady_now() >= next) {
       if (server.threads_answered()) {
         manager.alive();
@@ -82,44 +101,98 @@ void serve_until_signal(Server& server, const sigset_t& signals, const ServiceMa
       }
     }
     if (steady_now() >= next) next = steady_now() + every;
-    const int received = next_signal(signals, next);
-    if (received == 0) continue;
+    const int received = next_signal(process.signals, next);
+    if (received == 0 || received == SIGUSR1) continue;
     telemetry::log(telemetry::LogLevel::info, "signal", {{"number", received}});
-    if (received != SIGHUP || terminal.closed()) return;
+    if (received != SIGHUP || process.terminal.closed()) return End::signal;
     manager.reloading();
     (void)server.reload();  // reload() logs any error
     manager.ready();
   }
+  telemetry::log(telemetry::LogLevel::warning, "shard_lost",
+                 {{"reason", "Another server has taken the database over."}});
+  return End::lost;
+}
+
+Result<std::unique_ptr<Server>> start_server(const ServeConfig& config,
+                                             std::function<void()> before_listening) {
+  Turn turn{.before_listening = std::move(before_listening), .lost = {}};
+  if (config.wait_for_shard) {
+    turn.lost = [] {
+      shard_lost = true;
+      ::kill(::getpid(), SIGUSR1);
+    };
+  }
+  shard_lost = false;
+  return Server::start(config, nullptr, turn);
+}
+
+// Waits as a spare until this server has the database. Returns nullptr after a signal. Sets the
+// ports, so that the server listens where the spare did.
+Result<std::unique_ptr<Server>> wait_for_turn(ServeConfig& config, const Process& process) {
+  constexpr Millis kLookMs = 250;
+  TRY(auto settings, postgres_settings(config));
+  TRY(const auto spare, Spare::start(config, storage::watch_shard(std::move(settings))));
+  config.compute.port = spare->compute_port();
+  config.console.port = spare->console_port();
+  if (!config.ready_file.empty()) TRY(spare->write_ready_file());
+  process.manager.ready();
+  for (;;) {
+    const int received = next_signal(process.signals, steady_now() + kLookMs);
+    if (process.manager.watchdog_ms() != 0) process.manager.alive();
+    if (received != 0 && received != SIGUSR1) {
+      telemetry::log(telemetry::LogLevel::info, "signal", {{"number", received}});
+      if (received != SIGHUP || process.terminal.closed()) return std::unique_ptr<Server>();
+      spare->reload();
+    }
+    if (!spare->may_take()) continue;
+    auto server = start_server(config, [&spare] { spare->stop(); });
+    if (server) return server;
+    const std::string& code = server.error().code;
+    // Another spare was faster, or the database went away.
+    if (code != "shard_held" && code != "postgres_unreachable") return server;
+  }
+}
+
+int fail(const Error& error) {
+  std::fprintf(stderr, "%s\n", error.message.c_str());
+  return 1;
 }
 
 int serve(ServeConfig config) {
   telemetry::start_logging(config.log_level);
-  // Every thread inherits the signal mask, so signals are handled only here.
-  sigset_t signals;
-  sigemptyset(&signals);
-  sigaddset(&signals, SIGTERM);
-  sigaddset(&signals, SIGINT);
-  sigaddset(&signals, SIGHUP);
-  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
-  signal(SIGPIPE, SIG_IGN);
   const Terminal terminal;
   const ServiceManager manager;
+  Process process{.terminal = terminal, .manager = manager};
+  // Every thread inherits the signal mask, so signals are handled only here.
+  sigset_t& signals = process.signals;
+  sigemptyset(&signals);
+  for (const int one : {SIGTERM, SIGINT, SIGHUP, SIGUSR1}) sigaddset(&signals, one);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  signal(SIGPIPE, SIG_IGN);
   if (config.end_with_stdin) watch_stdin();
   if (manager.watchdog_ms() != 0)
     config.answer_ms = std::clamp<Millis>(manager.watchdog_ms() / 8, 1, 1'000);
 
-  Result<std::unique_ptr<Server>> server = Server::start(config);
-  if (!server) {
-    std::fprintf(stderr, "%s\n", server.error().message.c_str());
-    return 1;
+  Result<std::unique_ptr<Server>> server = start_server(config, {});
+  for (;;) {
+    if (!server && server.error().code == "shard_held" && config.wait_for_shard) {
+      server = wait_for_turn(config, process);
+      if (server && *server == nullptr) return 0;
+    }
+    if (!server) return fail(server.error());
+    introduce(**server);
+    manager.ready();
+    if (serve_until_end(**server, process) == End::signal) break;
+    // The restart of a server that lost the database is the start of a spare.
+    config.compute.port = (*server)->compute_port();
+    config.console.port = (*server)->console_port();
+    server = Error{"shard_held", ""};
   }
-  introduce(**server);
-  manager.ready();
-  serve_until_signal(**server, signals, manager, terminal);
   // A second signal ends the program at once.
   std::thread([signals] {
     int again = SIGHUP;
-    while (again == SIGHUP) sigwait(&signals, &again);
+    while (again == SIGHUP || again == SIGUSR1) sigwait(&signals, &again);
     ::_exit(128 + again);
   }).detach();
   manager.stopping(config.drain_ms + kLongestCloseMs);

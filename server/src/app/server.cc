@@ -720,7 +720,8 @@ class RunningServer final : public Server {
 }  // namespace
 
 Result<std::unique_ptr<Server>> Server::start(const ServeConfig& config,
-                                              std::unique_ptr<storage::Storage> storage) {
+                                              std::unique_ptr<storage::Storage> storage,
+                                              const Turn& turn) {
   const fs::path state(config.state_dir);
   for (const std::string& folder : {config.backup_to, config.standby}) {
     if (!folder.empty()) TRY(backup::check_apart(config.state_dir, folder));
@@ -754,7 +755,8 @@ Result<std::unique_ptr<Server>> Server::start(const ServeConfig& config,
   if (!storage) {
     std::optional<storage::StandbyTarget> target;
     if (standby) target = standby->target();
-    TRY(auto opened, open_database(config, [clock] { return clock->now(); }, std::move(target)));
+    TRY(auto opened,
+        open_database(config, [clock] { return clock->now(); }, std::move(target), turn.lost));
     storage = std::move(opened.storage);
     state_lock = std::move(opened.lock);
   }
@@ -784,6 +786,7 @@ Result<std::unique_ptr<Server>> Server::start(const ServeConfig& config,
       std::move(room), starts_full, std::move(reports), std::move(lego), std::move(tls),
       std::move(runtimes), std::move(webhook_rules), clock, std::move(proxies));
   server->keep(std::move(state_lock));
+  if (turn.before_listening) turn.before_listening();
   TRY(server->start());
   return std::unique_ptr<Server>(std::move(server));
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -24,12 +25,22 @@ struct FirstStart {
   std::string credentials_file;
 };
 
+// What a server that shares its database with others does around its time.
+struct Turn {
+  // Is called just before the server listens. What listens there so far must end.
+  std::function<void()> before_listening;
+  // Is called once, on any thread, when another server has taken the database over. From then on
+  // this server stores nothing; it should be stopped. It must not block.
+  std::function<void()> lost;
+};
+
 class Server {
  public:
   // Opens the state folder, listens, and serves from then on. Tests may pass `storage` in place of
   // the database. Errors: one sentence for the operator.
   static Result<std::unique_ptr<Server>> start(const ServeConfig& config,
-                                               std::unique_ptr<storage::Storage> storage = nullptr);
+                                               std::unique_ptr<storage::Storage> storage = nullptr,
+                                               const Turn& turn = {});
   virtual ~Server() = default;
 
   virtual std::uint16_t compute_port() const = 0;

@@ -72,6 +72,22 @@ Status check(const ServeConfig& config) {
                  "--backup-to and --standby copy the database of SQLite: with --database, use "
                  "PostgreSQL's own backups and standbys."};
   }
+  if (!config.shared_files.empty() && config.database.empty()) {
+    return Error{
+        "bad_flag",
+        "--shared-files is for the servers of one --database: without it, the files are in "
+        "the folder of --state."};
+  }
+  if (config.wait_for_shard && config.shared_files.empty()) {
+    return Error{"bad_flag",
+                 "--wait-for-shard needs --database and --shared-files: a server that takes over "
+                 "must find the rows and the files."};
+  }
+  if (config.wait_for_shard && !config.domain.empty()) {
+    return Error{"bad_flag",
+                 "--domain gets a certificate for one server: with --wait-for-shard, give all of "
+                 "them --tls-cert and --tls-key."};
+  }
   if (config.heartbeat_ms * 2 > config.lease_ms) {
     return Error{
         "bad_flag",

@@ -27,6 +27,8 @@ struct ServeConfig {
   std::string state_dir;
   std::string database;  // the URL of a PostgreSQL database; empty: SQLite in the state folder
   std::string database_password_file;
+  std::string shared_files;     // folder of the files of all servers of the database; empty: none
+  bool wait_for_shard = false;  // while another server has the database
   Address compute{"127.0.0.1", 8780};
   Address console{"127.0.0.1", 8790};
   std::string project = "First project";  // created at the first start

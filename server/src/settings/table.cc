@@ -135,6 +135,13 @@ std::vector<Setting> make_table() {
       {kFolders, "database-password-file", text(&C::database_password_file, "FILE", file_fault),
        "its first line is the password of the database's user; default: as libpq finds one "
        "(PGPASSFILE, PGPASSWORD)"},
+      {kFolders, "shared-files", text(&C::shared_files, "FOLDER", new_folder_fault),
+       "folder, on a disk that all servers of --database share, of blobs, checkpoints and "
+       "runtimes; "
+       "default: each has its own in the folder of --state"},
+      {kFolders, "wait-for-shard", flag(&C::wait_for_shard),
+       "while another server has the database, wait as a spare, and take over within 15 s when it "
+       "ends or does not answer; give it to all servers of the database"},
       {kFolders, "app", text(&C::app_dir, "FOLDER", folder_fault), "folder of the built pages"},
       {kFolders, "runtime", text(&C::runtime_dir, "FOLDER", folder_fault),
        "folder of the browser runtime"},

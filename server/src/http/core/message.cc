@@ -71,6 +71,7 @@ constexpr std::array kStatuses{
     CodeStatus{"read_only", 503},
     CodeStatus{"full", 503},
     CodeStatus{"too_many_devices", 503},
+    CodeStatus{"shard_waiting", 503},
     CodeStatus{"draining", 503},
     CodeStatus{"unknown_device", 404},
     CodeStatus{"unknown_token", 404},

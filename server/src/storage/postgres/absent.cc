@@ -16,8 +16,15 @@ bool has_postgres() { return false; }
 
 std::string postgres_url_fault(const std::string&) { return {}; }  // the start says the rest
 
-Result<std::unique_ptr<Storage>> open_postgres_storage(PostgresSettings, WallClock) {
+Result<std::unique_ptr<Storage>> open_postgres_storage(PostgresSettings, WallClock, TakenShard*) {
   return not_built();
+}
+
+std::unique_ptr<ShardWatch> watch_shard(PostgresSettings) {
+  class Absent final : public ShardWatch {
+    Result<ShardSeen> look() override { return not_built(); }
+  };
+  return std::make_unique<Absent>();
 }
 
 }  // namespace hyperflock::storage

@@ -1,6 +1,8 @@
 // Opens the PostgreSQL back end. Code outside this folder uses only this header.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -8,6 +10,12 @@
 #include "storage/storage.h"
 
 namespace hyperflock::storage {
+
+// What a server learns when it has taken the shard.
+struct TakenShard {
+  std::int64_t epoch = 0;  // grows whenever a server takes the shard
+  std::string files;       // names the database; the same for all its servers
+};
 
 struct PostgresSettings {
   std::string url{};       // postgres://USER@HOST:PORT/DATABASE?OPTION=VALUE, as libpq takes it
@@ -24,6 +32,11 @@ struct PostgresSettings {
   int patience_ms = 15'000;
   // Statements of readers that take longer fail.
   int read_timeout_ms = 30'000;
+  // Where other servers reach this one, and the secret that they must know; empty: nowhere.
+  std::string address{};
+  std::string secret{};
+  // Is called once when another server has taken the shard, on any thread. It must not block.
+  std::function<void()> lost{};
 };
 
 // Returns whether this program has the PostgreSQL back end.
@@ -33,9 +46,31 @@ bool has_postgres();
 // URL must have no password, because command lines and settings are shown.
 std::string postgres_url_fault(const std::string& url);
 
-// Connects, creates or migrates the tables if necessary, and takes the shard. Errors:
-// `postgres_not_built`, `postgres_unreachable`, `postgres_password`, `storage_too_new`,
-// `shard_held`, `storage_open`. REQUIRES: postgres_url_fault(settings.url) is empty.
-Result<std::unique_ptr<Storage>> open_postgres_storage(PostgresSettings settings, WallClock clock);
+// Connects, creates or migrates the tables if necessary, and takes the shard, of which `taken`
+// learns. Tables are not migrated while another server has the shard. Errors: `postgres_not_built`,
+// `postgres_unreachable`, `postgres_password`, `storage_too_new`, `shard_held`, `storage_open`.
+// REQUIRES: postgres_url_fault(settings.url) is empty.
+Result<std::unique_ptr<Storage>> open_postgres_storage(PostgresSettings settings, WallClock clock,
+                                                       TakenShard* taken = nullptr);
+
+// The shard as a server sees it that waits for it.
+struct ShardSeen {
+  bool may_take = false;  // nobody has it, or the time of the server that has it is over
+  std::string server{};
+  std::string address{};
+  std::string secret{};
+};
+
+// Looks at the shard. One thread.
+class ShardWatch {
+ public:
+  virtual ~ShardWatch() = default;
+  // Asks the database, by a connection that stays. After each new connection, a shard whose time is
+  // over may not be taken for half of settings.lease_ms: the database may have been away, and the
+  // server that has the shard then renews it. Errors: `storage_unavailable`, `postgres_not_built`.
+  virtual Result<ShardSeen> look() = 0;
+};
+
+std::unique_ptr<ShardWatch> watch_shard(PostgresSettings settings);
 
 }  // namespace hyperflock::storage

@@ -1,6 +1,7 @@
 // See shard.h.
 #include "storage/postgres/shard.h"
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 
@@ -12,37 +13,93 @@ constexpr std::chrono::milliseconds kRetry{200};
 // How often the shard is renewed in the time for which it is kept.
 constexpr int kRenewals = 3;
 
-}  // namespace
+// How long a server that takes a shard waits for the transaction of the one before, and how often.
+constexpr const char* kLockTimeout = "SET lock_timeout = 2000";
+constexpr int kTries = 3;
+constexpr const char* kLockNotAvailable = "55P03";
 
-Result<std::unique_ptr<Shard>> Shard::take(Client& db, ShardSettings settings) {
-  auto& row = db.statement(
-      "INSERT INTO shards (project, server, epoch, expires, batch) VALUES ($1, $2, 1,"
-      " clock_timestamp() + $3 * interval '1 millisecond', '')"
-      " ON CONFLICT (project) DO UPDATE SET server = excluded.server, epoch = shards.epoch + 1,"
-      " expires = excluded.expires WHERE shards.server = excluded.server"
-      " OR shards.expires < clock_timestamp() RETURNING epoch");
-  row.bind(1, kWholeDatabase);
-  row.bind(2, std::string_view(settings.server));
-  row.bind(3, std::int64_t{settings.lease_ms});
-  if (row.step()) {
-    const std::int64_t epoch = row.integer(0);
-    return std::unique_ptr<Shard>(new Shard(std::move(settings), epoch));
-  }
-  auto& holder = db.statement(
-      "SELECT server, CAST(extract(epoch FROM expires - clock_timestamp()) AS BIGINT) FROM shards"
-      " WHERE project = $1");
-  holder.bind(1, kWholeDatabase);
-  const bool known = holder.step();
-  return Error{"shard_held",
-               "Another hyperflock-server" +
-                   (known ? " (" + std::string(holder.text(0)) + ")" : "") +
-                   " uses this database: stop it first, or wait " +
-                   std::to_string(known ? std::max<std::int64_t>(holder.integer(1), 0) + 1 : 1) +
-                   " seconds if it does not run any more."};
+Error held(std::string_view server, std::int64_t seconds) {
+  return Error{"shard_held", "Another hyperflock-server (" + std::string(server) +
+                                 ") uses this database: stop it first, or wait " +
+                                 std::to_string(std::max<std::int64_t>(seconds, 0) + 1) +
+                                 " seconds if it does not run any more."};
 }
 
-Shard::Shard(ShardSettings settings, std::int64_t epoch)
-    : settings_(std::move(settings)), epoch_(epoch), renewer_([this] { renew(); }) {}
+// Returns an error if a server with another name has the shard.
+Status check_row(Client& db, const std::string& server) {
+  auto& row = db.statement(
+      "SELECT server, CAST(extract(epoch FROM expires - clock_timestamp()) AS BIGINT) FROM shards"
+      " WHERE project = $1 AND server <> $2 AND expires >= clock_timestamp()");
+  row.bind(1, kWholeDatabase);
+  row.bind(2, std::string_view(server));
+  if (row.step()) return held(row.text(0), row.integer(1));
+  return {};
+}
+
+// Ends the transactions that hold the row of a shard whose time is over. Their server is stopped or
+// cut off, or it would have renewed the shard.
+void end_old_transactions(Client& db) {
+  db.statement(
+        "SELECT pg_terminate_backend(l.pid) FROM pg_locks AS l, shards AS s"
+        " WHERE l.locktype = 'relation' AND l.relation = CAST('shards' AS regclass)"
+        " AND l.mode = 'RowExclusiveLock' AND l.granted AND l.pid <> pg_backend_pid()"
+        " AND s.project = '' AND s.expires < clock_timestamp()")
+      .step();
+}
+
+}  // namespace
+
+Status Shard::check_free(Client& db, const std::string& server) {
+  {
+    auto& table = db.statement("SELECT to_regclass('shards') IS NOT NULL");
+    if (!table.step() || table.integer(0) == 0) return {};
+  }
+  return check_row(db, server);
+}
+
+Result<std::unique_ptr<Shard>> Shard::take(Client& db, ShardSettings settings) {
+  db.exec(kLockTimeout);
+  for (int tries = 1;; ++tries) {
+    TRY(check_row(db, settings.server));
+    auto& row = db.statement(
+        "INSERT INTO shards (project, server, epoch, expires, batch, address, secret) VALUES"
+        " ($1, $2, 1, clock_timestamp() + $3 * interval '1 millisecond', '', $4, $5)"
+        " ON CONFLICT (project) DO UPDATE SET server = excluded.server, epoch = shards.epoch + 1,"
+        " expires = clock_timestamp() + $3 * interval '1 millisecond',"
+        " address = excluded.address, secret = excluded.secret"
+        " WHERE shards.server = excluded.server OR shards.expires < clock_timestamp()"
+        " RETURNING epoch, files");
+    row.bind(1, kWholeDatabase);
+    row.bind(2, std::string_view(settings.server));
+    row.bind(3, std::int64_t{settings.lease_ms});
+    row.bind(4, std::string_view(settings.address));
+    row.bind(5, std::string_view(settings.secret));
+    try {
+      if (row.step()) {
+        const std::int64_t epoch = row.integer(0);
+        std::string files(row.text(1));
+        db.exec("RESET lock_timeout");
+        return std::unique_ptr<Shard>(new Shard(std::move(settings), epoch, std::move(files)));
+      }
+      // Another server was faster.
+      TRY(check_row(db, settings.server));
+    } catch (const PgError& error) {
+      if (error.state() != kLockNotAvailable || tries == kTries) throw;
+      end_old_transactions(db);
+    }
+    if (tries == kTries) return held("unknown", 0);
+  }
+}
+
+Shard::Shard(ShardSettings settings, std::int64_t epoch, std::string files)
+    : settings_(std::move(settings)),
+      epoch_(epoch),
+      files_(std::move(files)),
+      renewer_([this] { renew(); }) {}
+
+void Shard::note_lost() {
+  if (!lost_.exchange(true) && settings_.lost) settings_.lost();
+}
 
 Shard::~Shard() {
   {
@@ -118,6 +175,7 @@ void Shard::renew() {
       update.bind(2, epoch_);
       update.bind(3, lease_ms);
       update.step();
+      if (lease_ms > 0 && update.rows() == 0) note_lost();
     } catch (const PgError&) {
       db.reset();  // a batch reports that the database is away
     }

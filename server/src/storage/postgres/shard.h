@@ -4,12 +4,15 @@
 // also has the newest batch that was committed, so that it can be found out whether a commit whose
 // answer was lost took place.
 //
-// There is one shard, '': the whole database.
+// There is one shard, '': the whole database. A server that waits for it looks at the row
+// (open.h: ShardWatch), and may take it when its time is over. All times are of the database's
+// clock.
 #pragma once
 
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -25,12 +28,21 @@ struct ShardSettings {
   std::string server;
   int lease_ms = 30'000;
   int patience_ms = 15'000;
+  std::string address;  // where other servers reach this one; empty: nowhere
+  std::string secret;   // that they must know
+  // Is called once, on a thread of the shard or of the writer, when another server has taken it.
+  std::function<void()> lost;
 };
 
 class Shard {
  public:
-  // Takes the shard, if no other server has it, and keeps it with a thread until give_back().
-  // Throws PgError. Error: `shard_held`.
+  // Returns an error if another server has the shard. The tables may be missing, or older than this
+  // server. Throws PgError. Error: `shard_held`.
+  static Status check_free(Client& db, const std::string& server);
+  // Takes the shard, if no other server has it, and keeps it with a thread until the destructor
+  // gives it back. A server whose time is over and that holds the row in a transaction, because it
+  // was stopped or cut off in the middle of a batch, loses that transaction. Throws PgError. Error:
+  // `shard_held`.
   static Result<std::unique_ptr<Shard>> take(Client& db, ShardSettings settings);
   ~Shard();
   Shard(const Shard&) = delete;
@@ -50,9 +62,15 @@ class Shard {
 
   // Returns whether the error is that of a shard that another server has taken.
   static bool is_lost(const PgError& error) { return error.state() == "HF001"; }
+  // Tells the owner that it is so. Any thread.
+  void note_lost();
+
+  std::int64_t epoch() const { return epoch_; }
+  // Names the database; see the migration.
+  const std::string& files() const { return files_; }
 
  private:
-  Shard(ShardSettings settings, std::int64_t epoch);
+  Shard(ShardSettings settings, std::int64_t epoch, std::string files);
 
   void renew();
   // Returns the newest committed batch, after all transactions that hold the shard have ended.
@@ -60,9 +78,11 @@ class Shard {
 
   const ShardSettings settings_;
   const std::int64_t epoch_;
+  const std::string files_;
   std::int64_t number_ = 0;  // of the newest batch
   std::string batch_;        // its name
   std::atomic<bool> unsettled_{false};
+  std::atomic<bool> lost_{false};
   std::mutex mutex_;
   std::condition_variable stops_;
   bool stopping_ = false;  // under mutex_

@@ -67,10 +67,13 @@ Result<std::unique_ptr<PostgresStorage>> PostgresStorage::open(PostgresSettings 
   postgres::ClientSettings client{settings.url, settings.password, "hyperflock writer"};
   try {
     auto db = std::make_unique<Client>(client);
+    // An older server that runs must not find its tables changed.
+    TRY(Shard::check_free(*db, settings.server));
     TRY(postgres::migrate(*db, place));
     client.name = "hyperflock shard";
     TRY(auto shard,
-        Shard::take(*db, {client, settings.server, settings.lease_ms, settings.patience_ms}));
+        Shard::take(*db, {client, settings.server, settings.lease_ms, settings.patience_ms,
+                          settings.address, settings.secret, settings.lost}));
     return std::unique_ptr<PostgresStorage>(new PostgresStorage(
         std::move(settings), place, std::move(clock), std::move(db), std::move(shard)));
   } catch (const ConnectionLost& lost) {
@@ -115,6 +118,8 @@ Result<std::vector<Outcome>> PostgresStorage::apply(std::span<const Transition> 
       if (std::chrono::steady_clock::now() >= give_up) return error_of(lost);
       std::this_thread::sleep_for(kRetry);
     } catch (const sql::DbError& error) {
+      const auto* refused = dynamic_cast<const PgError*>(&error);
+      if (refused != nullptr && Shard::is_lost(*refused)) shard_->note_lost();
       return error_of(error);
     }
   }
@@ -251,8 +256,10 @@ Result<std::vector<AuditEntry>> PostgresStorage::audit(std::int64_t after, std::
   return read([&](sql::Connection& db) { return sqlite::audit(db, after, limit); });
 }
 
-Result<std::unique_ptr<Storage>> open_postgres_storage(PostgresSettings settings, WallClock clock) {
+Result<std::unique_ptr<Storage>> open_postgres_storage(PostgresSettings settings, WallClock clock,
+                                                       TakenShard* taken) {
   TRY(auto storage, PostgresStorage::open(std::move(settings), std::move(clock)));
+  if (taken != nullptr) *taken = storage->taken();
   return std::unique_ptr<Storage>(std::move(storage));
 }
 

@@ -19,6 +19,7 @@ namespace hyperflock::storage {
 class PostgresStorage final : public Storage {
  public:
   static Result<std::unique_ptr<PostgresStorage>> open(PostgresSettings settings, WallClock clock);
+  TakenShard taken() const { return {shard_->epoch(), shard_->files()}; }
 
   Result<std::vector<Outcome>> apply(std::span<const Transition> batch) override;
   // Returns 2, as SQLite does with synchronous=FULL: open() refuses a database whose commits may

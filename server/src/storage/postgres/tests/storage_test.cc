@@ -71,7 +71,8 @@ TEST_F(PostgresTest, TheSameServerTakesItsShardAgainAtOnce) {
 }
 
 TEST_F(PostgresTest, AServerThatLostItsShardChangesNothing) {
-  const auto first = open();
+  std::atomic<int> lost = 0;
+  const auto first = open({.lost = [&lost] { ++lost; }});
   ASSERT_EQ(apply(**first, create_study(1)), Applied::applied);
   ASSERT_EQ(apply(**first, start(1, key(1, 0))), Applied::applied);
   sql("UPDATE shards SET expires = now() - interval '1 hour'");
@@ -85,10 +86,73 @@ TEST_F(PostgresTest, AServerThatLostItsShardChangesNothing) {
   EXPECT_EQ((*second)->study(StudyId{1}).value()->complete, 0);
   EXPECT_EQ(sql("SELECT count(*) FROM points"), "0");
   EXPECT_EQ(sql("SELECT count(*) FROM attempts"), "1");
+  EXPECT_EQ(lost, 1);
 
   const auto mine = (*second)->apply(one_cycle(1));
   ASSERT_TRUE(mine.has_value()) << mine.error().message;
   EXPECT_EQ(mine->front().verdict, protocol::Verdict::accepted);
+}
+
+TEST_F(PostgresTest, AServerThatRenewsFindsOutThatItsShardIsLost) {
+  std::promise<void> lost;
+  const auto first = open({.lease_ms = 30, .lost = [&lost] { lost.set_value(); }});
+  ASSERT_TRUE(first.has_value()) << first.error().message;
+  sql("UPDATE shards SET epoch = epoch + 1, server = 'two'");
+  lost.get_future().wait();
+}
+
+// As after SIGSTOP, or when the network is cut: the row stays locked.
+TEST_F(PostgresTest, AShardIsTakenAlthoughABatchOfTheServerBeforeIsOpen) {
+  ASSERT_TRUE(open().has_value());
+  postgres::Client db({url_, {}, "test"});
+  const auto shard = postgres::Shard::take(db, {{url_, {}, "test"}, "one"}).value();
+  sql("UPDATE shards SET expires = now() - interval '1 hour'");
+  db.begin(sql::Access::write);
+  shard->hold(db);
+  db.statement("INSERT INTO kept_time VALUES (1)").run_soon();
+  db.finish();
+  const auto second = open({.server = "two"});
+  ASSERT_TRUE(second.has_value()) << second.error().message;
+  EXPECT_THROW(db.commit(), postgres::ConnectionLost);
+  EXPECT_EQ(sql("SELECT count(*) FROM kept_time WHERE at = 1"), "0");
+}
+
+TEST_F(PostgresTest, AServerThatWaitsChangesNoTables) {
+  open().value().reset();
+  const std::string newest = std::to_string(postgres::migrations().size());
+  sql("ALTER TABLE shards DROP COLUMN address, DROP COLUMN secret, DROP COLUMN files;"
+      " DELETE FROM schema_versions WHERE version = " +
+      newest + "; UPDATE shards SET server = 'old', expires = now() + interval '1 hour'");
+  const auto early = open({.server = "two"});
+  ASSERT_FALSE(early.has_value());
+  EXPECT_EQ(early.error().code, "shard_held");
+  EXPECT_NE(sql("SELECT max(version) FROM schema_versions"), newest);
+  const auto watch = watch_shard({.url = url_, .server = "two", .lease_ms = 0});
+  const auto seen = watch->look();
+  ASSERT_TRUE(seen.has_value()) << seen.error().message;
+  EXPECT_FALSE(seen->may_take);
+  EXPECT_EQ(seen->server, "old");
+  sql("UPDATE shards SET expires = now() - interval '1 hour'");
+  EXPECT_TRUE(watch->look()->may_take);
+  EXPECT_TRUE(open({.server = "two"}).has_value());
+  EXPECT_EQ(sql("SELECT max(version) FROM schema_versions"), newest);
+}
+
+TEST_F(PostgresTest, AShardMayNotBeTakenJustAfterTheDatabaseWasAway) {
+  open().value().reset();  // its time is over
+  EXPECT_FALSE(watch_shard({.url = url_, .server = "two", .lease_ms = 600'000})->look()->may_take);
+  const auto watch = watch_shard({.url = url_, .server = "two", .lease_ms = 0});
+  EXPECT_TRUE(watch->look()->may_take);
+  server_.crash();
+  const auto away = watch->look();
+  server_.restart_stopped();
+  ASSERT_FALSE(away.has_value());
+  EXPECT_EQ(away.error().code, "storage_unavailable");
+  EXPECT_TRUE(watch->look()->may_take);
+}
+
+TEST_F(PostgresTest, ADatabaseWithoutTablesMayBeTaken) {
+  EXPECT_TRUE(watch_shard({.url = url_, .server = "two"})->look()->may_take);
 }
 
 // ---- lost connections

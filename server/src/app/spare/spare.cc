@@ -1,0 +1,208 @@
+// See spare.h.
+#include "app/spare/spare.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <boost/asio/io_context.hpp>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "cli/credentials.h"
+#include "http/core/site.h"
+#include "hub/reader_pool.h"
+#include "net/connections.h"
+#include "net/listener.h"
+#include "net/proxy/trusted_proxies.h"
+#include "net/tls.h"
+#include "telemetry/log.h"
+#include "telemetry/metrics.h"
+
+namespace hyperflock::app {
+namespace {
+
+namespace asio = boost::asio;
+using settings::Address;
+using settings::ServeConfig;
+
+constexpr std::chrono::milliseconds kLookEvery{500};
+constexpr std::int64_t kRetryAfterS = 5;
+constexpr int kServiceRestart = 1012;
+constexpr Millis kEndMs = 1'000;
+
+// Answers every request by itself, without a body of the client.
+class SpareSite final : public http::Site {
+ public:
+  http::Plan plan(http::Request& request) override {
+    const bool asks_for_life = request.path == "/healthz" && (request.method == http::Method::get ||
+                                                              request.method == http::Method::head);
+    http::Plan plan;
+    plan.response =
+        asks_for_life
+            ? http::json_response(200, R"({"status":"ok"})")
+            : http::error_response(503, Error{.code = "shard_waiting",
+                                              .message = "This server waits until it may take the "
+                                                         "database over: ask again later, or ask "
+                                                         "another server.",
+                                              .retry_after_s = kRetryAfterS});
+    return plan;
+  }
+  void handle(std::shared_ptr<const http::Request>, http::Reply reply) override {
+    reply(http::error_response(503, Error{"shard_waiting", "This server waits."}));
+  }
+  Result<std::unique_ptr<http::Upload>> open_upload(const http::Request&) override {
+    return Error{"shard_waiting", "This server waits."};
+  }
+};
+
+class WaitingServer final : public Spare {
+ public:
+  WaitingServer(const ServeConfig& config, std::unique_ptr<storage::ShardWatch> watch,
+                std::unique_ptr<net::Tls> tls, net::TrustedProxies proxies)
+      : config_(config),
+        watch_(std::move(watch)),
+        tls_(std::move(tls)),
+        proxies_(std::move(proxies)),
+        compute_connections_(config.max_connections_per_address, config.max_connections, metrics_),
+        console_connections_(config.max_connections_per_address, config.max_console_connections,
+                             metrics_),
+        readers_({}),
+        http_{&site_, readers_, metrics_, {}, {}, &proxies_, nullptr} {}
+
+  ~WaitingServer() override { stop(); }
+
+  Status listen() {
+    const auto open = [this](const Address& address, bool tls, net::Connections& connections) {
+      return net::Listener::open(io_, {address.host, address.port}, tls ? tls_.get() : nullptr,
+                                 connections, http_);
+    };
+    TRY(compute_, open(config_.compute, config_.tls(), compute_connections_));
+    TRY(console_, open(config_.console, config_.console_tls(), console_connections_));
+    compute_->start();
+    console_->start();
+    serves_ = std::thread([this] { io_.run(); });
+    looks_ = std::thread([this] { look(); });
+    telemetry::log(telemetry::LogLevel::info, "shard_waiting",
+                   {{"compute", compute_->port()}, {"console", console_->port()}});
+    return {};
+  }
+
+  std::uint16_t compute_port() const override { return compute_->port(); }
+  std::uint16_t console_port() const override { return console_->port(); }
+  Status write_ready_file() const override {
+    const auto origin = [](const Address& address, std::uint16_t port, bool tls) {
+      return (tls ? "https://" : "http://") + to_text({address.host, port});
+    };
+    return cli::write_ready_file(
+        config_.ready_file,
+        {::getpid(), compute_port(), console_port(),
+         config_.public_url.empty() ? origin(config_.compute, compute_port(), config_.tls())
+                                    : config_.public_url,
+         origin(config_.console, console_port(), config_.console_tls())});
+  }
+  bool may_take() const override { return may_take_; }
+
+  void reload() override {
+    if (tls_ == nullptr) return;
+    if (const Status reloaded = tls_->reload(); !reloaded) {
+      telemetry::log(telemetry::LogLevel::error, "reload_failed",
+                     {{"code", reloaded.error().code}, {"reason", reloaded.error().message}});
+    }
+  }
+
+  void stop() override {
+    if (stopped_) return;
+    stopped_ = true;
+    {
+      const std::lock_guard lock(mutex_);
+      stopping_ = true;
+    }
+    wake_.notify_all();
+    if (looks_.joinable()) looks_.join();
+    for (net::Listener* one : {compute_.get(), console_.get()})
+      if (one != nullptr) one->stop();
+    for (net::Connections* open : both()) open->shut_all(kServiceRestart);
+    if (serves_.joinable()) {
+      for (net::Connections* open : both()) (void)open->wait_empty(kEndMs);
+    }
+    readers_.stop();
+    io_.stop();
+    if (serves_.joinable()) serves_.join();
+    for (net::Connections* open : both()) open->clear();
+    compute_.reset();  // frees the addresses
+    console_.reset();
+  }
+
+ private:
+  std::array<net::Connections*, 2> both() { return {&compute_connections_, &console_connections_}; }
+
+  // Runs on its own thread, because the database may answer late.
+  void look() {
+    std::string holder;
+    bool answered = true;
+    std::unique_lock lock(mutex_);
+    while (!stopping_) {
+      lock.unlock();
+      const auto seen = watch_->look();
+      may_take_ = seen && seen->may_take;
+      if (seen && seen->server != holder) {
+        holder = seen->server;
+        telemetry::log(telemetry::LogLevel::info, "shard_seen", {{"server", holder}});
+      }
+      if (seen.has_value() != std::exchange(answered, seen.has_value())) {
+        telemetry::log(answered ? telemetry::LogLevel::info : telemetry::LogLevel::warning,
+                       answered ? "database_back" : "database_away",
+                       {{"reason", answered ? std::string() : seen.error().message}});
+      }
+      lock.lock();
+      wake_.wait_for(lock, kLookEvery, [this] { return stopping_; });
+    }
+  }
+
+  const ServeConfig config_;
+  const std::unique_ptr<storage::ShardWatch> watch_;
+  telemetry::Metrics metrics_;
+  const std::unique_ptr<net::Tls> tls_;
+  const net::TrustedProxies proxies_;
+  SpareSite site_;
+  net::Connections compute_connections_;
+  net::Connections console_connections_;
+  hub::ReaderPool readers_;
+  const net::HttpContext http_;
+  asio::io_context io_{1};
+  std::unique_ptr<net::Listener> compute_;
+  std::unique_ptr<net::Listener> console_;
+  std::atomic<bool> may_take_{false};
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  bool stopping_ = false;  // under mutex_
+  bool stopped_ = false;
+  std::thread serves_;
+  std::thread looks_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Spare>> Spare::start(const ServeConfig& config,
+                                            std::unique_ptr<storage::ShardWatch> watch) {
+  std::unique_ptr<net::Tls> tls;
+  if (config.tls()) {
+    const bool is_named = !config.public_url.empty() && !config.insecure;
+    TRY(tls, net::Tls::open({.chain = config.tls_cert,
+                             .key = config.tls_key,
+                             .host = is_named ? net::host_of(config.public_url) : std::string()}));
+  }
+  TRY(auto proxies, net::TrustedProxies::make(config.trusted_proxies));
+  auto spare =
+      std::make_unique<WaitingServer>(config, std::move(watch), std::move(tls), std::move(proxies));
+  TRY(spare->listen());
+  return std::unique_ptr<Spare>(std::move(spare));
+}
+
+}  // namespace hyperflock::app

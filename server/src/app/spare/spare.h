@@ -1,0 +1,37 @@
+// A server that waits while another one has the database (--wait-for-shard). It listens where it
+// will serve, says that it lives and is not ready, and looks at the shard. main.cc starts the
+// server itself when the shard may be taken.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "base/result.h"
+#include "settings/serve_config.h"
+#include "storage/postgres/open.h"
+
+namespace hyperflock::app {
+
+class Spare {
+ public:
+  // Listens. Errors: those of net::Listener::open(), `bad_tls`.
+  static Result<std::unique_ptr<Spare>> start(const settings::ServeConfig& config,
+                                              std::unique_ptr<storage::ShardWatch> watch);
+  virtual ~Spare() = default;
+
+  virtual std::uint16_t compute_port() const = 0;
+  virtual std::uint16_t console_port() const = 0;
+  // Writes the file of --ready-file, which must be given.
+  virtual Status write_ready_file() const = 0;
+
+  // Returns whether nobody has the shard any more. It is found out on a thread of the spare's own,
+  // twice a second.
+  virtual bool may_take() const = 0;
+  // Reads the certificate again, as Server::reload().
+  virtual void reload() = 0;
+  // Ends every connection and frees the addresses. Further calls do nothing; the destructor calls
+  // it.
+  virtual void stop() = 0;
+};
+
+}  // namespace hyperflock::app

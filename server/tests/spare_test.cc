@@ -1,0 +1,230 @@
+// Tests servers that share one PostgreSQL database: one serves, the others wait (--wait-for-shard).
+// Each is a process of its own, which the tests stop, continue and kill.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+
+#include "base/testing/scratch_folder.h"
+#include "blobs/sha256.h"
+#include "cli/credentials.h"
+#include "storage/postgres/testing/test_postgres.h"
+#include "tests/support/test_program.h"
+#include "tests/support/test_server.h"
+
+namespace hyperflock::app {
+namespace {
+
+using protocol::Verdict;
+using storage::TestPostgres;
+
+// A device's WebSocket to a port.
+class Phone {
+ public:
+  Phone(std::uint16_t port, const TestDevice& device, std::vector<AttemptId> held = {})
+      : socket_(port, "/ws/worker") {
+    send(TestWorker::hello(device, std::move(held)));
+    (void)receive<protocol::Welcome>();
+  }
+  void send(const protocol::ClientMessage& message) { socket_.send(protocol::serialize(message)); }
+  template <typename T>
+  T receive() {
+    const std::string text = socket_.receive_text();
+    auto message = protocol::parse_server_message(text);
+    T* wanted = message ? std::get_if<T>(&*message) : nullptr;
+    EXPECT_NE(wanted, nullptr) << "unexpected: " << text;
+    return wanted != nullptr ? std::move(*wanted) : T{};
+  }
+  protocol::Lease ready() {
+    send(protocol::Ready{});
+    return receive<protocol::LeaseOffer>().lease;
+  }
+  Verdict result(AttemptId attempt) {
+    send(TestWorker::result(attempt, 0.5, to_int(attempt)));
+    return receive<protocol::ResultAck>().verdict;
+  }
+  net::TestWebSocket& socket() { return socket_; }
+
+ private:
+  net::TestWebSocket socket_;
+};
+
+class SpareTest : public testing::Test {
+ protected:
+  struct Node {
+    std::unique_ptr<Program> program;
+    std::uint16_t compute = 0;
+    std::uint16_t console = 0;
+  };
+
+  Node start(const std::string& name) {
+    Node node;
+    const std::string ready = folder_.file(name + ".ready");
+    std::error_code none;
+    std::filesystem::remove(ready, none);
+    node.program = std::make_unique<Program>(
+        folder_.file(name), ready,
+        std::vector<std::string>{"--database", url_, "--wait-for-shard", "--shared-files",
+                                 folder_.file("files"), "--credentials-file",
+                                 folder_.file("credentials.json"), "--min-free-bytes", "0",
+                                 "--reserve-bytes", "1048576"},
+        folder_.file(name + ".log"));
+    node.compute = node.program->port();
+    std::ifstream file(ready);
+    node.console =
+        nlohmann::json::parse(file, nullptr, false).value("console_port", std::uint16_t{0});
+    EXPECT_NE(node.console, 0) << log_of(name);
+    return node;
+  }
+  std::string log_of(const std::string& name) const {
+    std::ifstream file(folder_.file(name + ".log"));
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+  static net::HttpAnswer get(std::uint16_t port, const std::string& path) {
+    return net::http_request(port, "GET", path);
+  }
+  static bool serves(const Node& node) {
+    return until([&] { return get(node.console, "/readyz").status == 200; });
+  }
+  static bool waits(const Node& node) {
+    return until(
+        [&] { return status_and_code(get(node.console, "/readyz")) == "503 shard_waiting"; });
+  }
+
+  net::HttpAnswer rest(const Node& node, std::string_view method, const std::string& path,
+                       const std::string& body = {}) const {
+    return net::http_request(node.console, method, path,
+                             {{"Authorization", "Bearer " + secrets().researcher_token}}, body);
+  }
+  cli::Credentials secrets() const {
+    return cli::read_credentials(folder_.file("credentials.json")).value();
+  }
+  std::int64_t submit(const Node& node, int trials) const {
+    const std::string sha256 = blobs::sha256_hex("a bundle");
+    EXPECT_EQ(rest(node, "PUT", "/api/blobs/" + sha256, "a bundle").status, 201);
+    const auto answer =
+        rest(node, "POST", "/api/studies", TestServer::spec(trials, "key", sha256, 8));
+    EXPECT_EQ(answer.status, 201) << answer.body;
+    return std::stoll(json_at(answer.body, "study"));
+  }
+  TestDevice join(const Node& node) const {
+    const auto answer = net::http_request(
+        node.compute, "POST", "/api/join", {},
+        R"({"code":")" + secrets().enrolment_code + R"(","class":"desktop","engine":"test 1"})");
+    EXPECT_EQ(answer.status, 201) << answer.body;
+    return {json_at(answer.body, "device"), json_at(answer.body, "secret")};
+  }
+  std::string complete(const Node& node, std::int64_t study) const {
+    return json_at(rest(node, "GET", "/api/studies/" + std::to_string(study)).body, "complete");
+  }
+  std::string sql(const std::string& text) { return database_.sql(text, url_); }
+
+  const ScratchFolder folder_;
+  TestPostgres& database_ = TestPostgres::instance();
+  const std::string url_ = database_.new_schema();
+};
+
+TEST_F(SpareTest, WaitsAndGoesOnWhereTheKilledServerWas) {
+  Node first = start("one");
+  ASSERT_TRUE(serves(first));
+  const std::int64_t study = submit(first, 10);
+  const TestDevice device = join(first);
+  auto phone = std::make_unique<Phone>(first.compute, device);
+  const AttemptId done = phone->ready().attempt;
+  ASSERT_EQ(phone->result(done), Verdict::accepted);
+  const AttemptId held = phone->ready().attempt;
+
+  const Node second = start("two");
+  const Node third = start("three");
+  for (const Node* spare : {&second, &third}) {
+    ASSERT_TRUE(waits(*spare));
+    EXPECT_EQ(status_and_code(get(spare->compute, "/readyz")), "503 shard_waiting");
+    EXPECT_EQ(get(spare->compute, "/healthz").status, 200);
+    EXPECT_EQ(get(spare->console, "/healthz").status, 200);
+  }
+  first.program->end(SIGKILL);
+  // Exactly one of the two takes over.
+  const auto ready = [](const Node& node) { return get(node.console, "/readyz").status == 200; };
+  ASSERT_TRUE(until([&] { return ready(second) || ready(third); }));
+  const bool is_second = ready(second);
+  const Node& next = is_second ? second : third;
+  const Node& other = is_second ? third : second;
+  EXPECT_TRUE(waits(other));
+
+  // Rows, files, leases and devices are there.
+  EXPECT_EQ(complete(next, study), "1");
+  EXPECT_TRUE(std::filesystem::exists(folder_.file(is_second ? "two" : "three") + "/blobs/" +
+                                      blobs::sha256_hex("a bundle").substr(0, 2)));
+  Phone again(next.compute, device, {held});
+  EXPECT_EQ(again.result(held), Verdict::accepted);
+  EXPECT_EQ(again.result(done), Verdict::duplicate);
+  EXPECT_EQ(complete(next, study), "2");
+}
+
+TEST_F(SpareTest, AServerThatWasStoppedMeanwhileStoresNothingAndWaits) {
+  Node first = start("one");
+  ASSERT_TRUE(serves(first));
+  const std::int64_t study = submit(first, 10);
+  const TestDevice device = join(first);
+  Phone stale(first.compute, device);
+  const AttemptId held = stale.ready().attempt;
+  Node second = start("two");
+  ASSERT_TRUE(waits(second));
+
+  first.program->signal(SIGSTOP);
+  // These wait in the sockets of the stopped server.
+  stale.send(TestWorker::result(held, 0.125, 1));
+  stale.send(protocol::Ready{});
+  ASSERT_TRUE(serves(second));
+  Phone phone(second.compute, device, {held});
+  EXPECT_EQ(phone.result(held), Verdict::accepted);
+  const std::string attempts = sql("SELECT count(*) FROM attempts");
+
+  first.program->signal(SIGCONT);
+  EXPECT_TRUE(waits(first));
+  EXPECT_THAT(log_of("one"), testing::HasSubstr(R"("event":"shard_lost")"));
+  EXPECT_EQ(stale.socket().receive_text(), "") << "the stale server answered";
+  EXPECT_EQ(complete(second, study), "1");
+  EXPECT_EQ(sql("SELECT count(*) FROM attempts"), attempts);
+  EXPECT_EQ(sql("SELECT count(*) FROM trials WHERE state = 1"), "1");
+  EXPECT_EQ(get(second.console, "/readyz").status, 200);
+
+  // A server that ends leaves the database at once, and the first one goes on.
+  EXPECT_EQ(second.program->end(SIGTERM), 0);
+  ASSERT_TRUE(serves(first));
+  EXPECT_EQ(complete(first, study), "1");
+  Phone back(first.compute, device);
+  EXPECT_EQ(back.result(back.ready().attempt), Verdict::accepted);
+  EXPECT_EQ(first.program->end(SIGTERM), 0);
+}
+
+TEST_F(SpareTest, ARestartOfTheDatabaseMovesNothing) {
+  const Node first = start("one");
+  ASSERT_TRUE(serves(first));
+  const Node second = start("two");
+  ASSERT_TRUE(waits(second));
+  const std::string epoch = sql("SELECT epoch FROM shards");
+  database_.restart();
+  const std::int64_t study = submit(first, 1);
+  EXPECT_EQ(complete(first, study), "0");
+  // The time of the first server is over, but it has not had time to renew the shard.
+  sql("UPDATE shards SET expires = now() - interval '1 hour'");
+  database_.restart();
+  EXPECT_TRUE(until([&] { return sql("SELECT expires > now() FROM shards") == "t"; }));
+  EXPECT_EQ(sql("SELECT epoch FROM shards"), epoch);
+  EXPECT_TRUE(waits(second));
+}
+
+TEST_F(SpareTest, ASpareEndsWhenItIsAsked) {
+  const Node first = start("one");
+  ASSERT_TRUE(serves(first));
+  Node second = start("two");
+  ASSERT_TRUE(waits(second));
+  EXPECT_EQ(second.program->end(SIGTERM), 0);
+  EXPECT_EQ(get(first.console, "/readyz").status, 200);
+}
+
+}  // namespace
+}  // namespace hyperflock::app
