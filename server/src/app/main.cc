@@ -116,7 +116,7 @@ End serve_until_end(Server& server, const Process& process) {
 
 Result<std::unique_ptr<Server>> start_server(const ServeConfig& config,
                                              std::function<void()> before_listening) {
-  Turn turn{.before_listening = std::move(before_listening), .lost = {}};
+  Turn turn{.before_listening = std::move(before_listening)};
   if (config.wait_for_shard) {
     turn.lost = [] {
       shard_lost = true;
@@ -125,6 +125,13 @@ Result<std::unique_ptr<Server>> start_server(const ServeConfig& config,
   }
   shard_lost = false;
   return Server::start(config, nullptr, turn);
+}
+
+// Returns whether a spare goes on waiting after this error of a start: another spare was faster, or
+// the database went away.
+bool may_wait(const Error& error) {
+  return error.code == "shard_held" || error.code == "postgres_unreachable" ||
+         error.code == "storage_unavailable";
 }
 
 // Waits as a spare until this server has the database. Returns nullptr after a signal. Sets the
@@ -146,11 +153,12 @@ Result<std::unique_ptr<Server>> wait_for_turn(ServeConfig& config, const Process
       spare->reload();
     }
     if (!spare->may_take()) continue;
-    auto server = start_server(config, [&spare] { spare->stop(); });
-    if (server) return server;
-    const std::string& code = server.error().code;
-    // Another spare was faster, or the database went away.
-    if (code != "shard_held" && code != "postgres_unreachable") return server;
+    bool stopped = false;
+    auto server = start_server(config, [&] {
+      spare->stop();
+      stopped = true;
+    });
+    if (server || stopped || !may_wait(server.error())) return server;
   }
 }
 
@@ -175,8 +183,9 @@ int serve(ServeConfig config) {
     config.answer_ms = std::clamp<Millis>(manager.watchdog_ms() / 8, 1, 1'000);
 
   Result<std::unique_ptr<Server>> server = start_server(config, {});
+  bool waits = config.wait_for_shard && !server && server.error().code == "shard_held";
   for (;;) {
-    if (!server && server.error().code == "shard_held" && config.wait_for_shard) {
+    while (waits && !server && may_wait(server.error())) {
       server = wait_for_turn(config, process);
       if (server && *server == nullptr) return 0;
     }
@@ -185,6 +194,7 @@ int serve(ServeConfig config) {
     manager.ready();
     if (serve_until_end(**server, process) == End::signal) break;
     // The restart of a server that lost the database is the start of a spare.
+    waits = true;
     config.compute.port = (*server)->compute_port();
     config.console.port = (*server)->console_port();
     server = Error{"shard_held", ""};

@@ -28,10 +28,10 @@ struct FirstStart {
 // What a server that shares its database with others does around its time.
 struct Turn {
   // Is called just before the server listens. What listens there so far must end.
-  std::function<void()> before_listening;
+  std::function<void()> before_listening{};
   // Is called once, on any thread, when another server has taken the database over. From then on
   // this server stores nothing; it should be stopped. It must not block.
-  std::function<void()> lost;
+  std::function<void()> lost{};
 };
 
 class Server {

@@ -32,9 +32,6 @@ struct PostgresSettings {
   int patience_ms = 15'000;
   // Statements of readers that take longer fail.
   int read_timeout_ms = 30'000;
-  // Where other servers reach this one, and the secret that they must know; empty: nowhere.
-  std::string address{};
-  std::string secret{};
   // Is called once when another server has taken the shard, on any thread. It must not block.
   std::function<void()> lost{};
 };
@@ -56,9 +53,7 @@ Result<std::unique_ptr<Storage>> open_postgres_storage(PostgresSettings settings
 // The shard as a server sees it that waits for it.
 struct ShardSeen {
   bool may_take = false;  // nobody has it, or the time of the server that has it is over
-  std::string server{};
-  std::string address{};
-  std::string secret{};
+  std::string server{};   // the one that has it
 };
 
 // Looks at the shard. One thread.

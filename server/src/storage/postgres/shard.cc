@@ -54,7 +54,9 @@ Status Shard::check_free(Client& db, const std::string& server) {
     auto& table = db.statement("SELECT to_regclass('shards') IS NOT NULL");
     if (!table.step() || table.integer(0) == 0) return {};
   }
-  return check_row(db, server);
+  TRY(check_row(db, server));
+  end_old_transactions(db);
+  return {};
 }
 
 Result<std::unique_ptr<Shard>> Shard::take(Client& db, ShardSettings settings) {
@@ -62,18 +64,15 @@ Result<std::unique_ptr<Shard>> Shard::take(Client& db, ShardSettings settings) {
   for (int tries = 1;; ++tries) {
     TRY(check_row(db, settings.server));
     auto& row = db.statement(
-        "INSERT INTO shards (project, server, epoch, expires, batch, address, secret) VALUES"
-        " ($1, $2, 1, clock_timestamp() + $3 * interval '1 millisecond', '', $4, $5)"
+        "INSERT INTO shards (project, server, epoch, expires, batch) VALUES"
+        " ($1, $2, 1, clock_timestamp() + $3 * interval '1 millisecond', '')"
         " ON CONFLICT (project) DO UPDATE SET server = excluded.server, epoch = shards.epoch + 1,"
-        " expires = clock_timestamp() + $3 * interval '1 millisecond',"
-        " address = excluded.address, secret = excluded.secret"
+        " expires = clock_timestamp() + $3 * interval '1 millisecond'"
         " WHERE shards.server = excluded.server OR shards.expires < clock_timestamp()"
         " RETURNING epoch, files");
     row.bind(1, kWholeDatabase);
     row.bind(2, std::string_view(settings.server));
     row.bind(3, std::int64_t{settings.lease_ms});
-    row.bind(4, std::string_view(settings.address));
-    row.bind(5, std::string_view(settings.secret));
     try {
       if (row.step()) {
         const std::int64_t epoch = row.integer(0);

@@ -28,21 +28,18 @@ struct ShardSettings {
   std::string server;
   int lease_ms = 30'000;
   int patience_ms = 15'000;
-  std::string address;  // where other servers reach this one; empty: nowhere
-  std::string secret;   // that they must know
   // Is called once, on a thread of the shard or of the writer, when another server has taken it.
-  std::function<void()> lost;
+  std::function<void()> lost{};
 };
 
 class Shard {
  public:
-  // Returns an error if another server has the shard. The tables may be missing, or older than this
-  // server. Throws PgError. Error: `shard_held`.
+  // Returns an error if another server has the shard. If its time is over, ends the transactions
+  // that hold its row: their server was stopped or cut off in the middle of a batch. The tables may
+  // be missing, or older than this server. Throws PgError. Error: `shard_held`.
   static Status check_free(Client& db, const std::string& server);
   // Takes the shard, if no other server has it, and keeps it with a thread until the destructor
-  // gives it back. A server whose time is over and that holds the row in a transaction, because it
-  // was stopped or cut off in the middle of a batch, loses that transaction. Throws PgError. Error:
-  // `shard_held`.
+  // gives it back. As check_free(), it ends old transactions. Throws PgError. Error: `shard_held`.
   static Result<std::unique_ptr<Shard>> take(Client& db, ShardSettings settings);
   ~Shard();
   Shard(const Shard&) = delete;

@@ -39,19 +39,14 @@ class PostgresShardWatch final : public ShardWatch {
 
  private:
   ShardSeen seen() {
-    // The table of an older server has no address, so the columns are looked up by name.
     auto& row = db_->statement(
-        "SELECT server, server = $1 OR expires < clock_timestamp(),"
-        " coalesce(to_jsonb(s) ->> 'address', ''), coalesce(to_jsonb(s) ->> 'secret', '')"
-        " FROM shards AS s WHERE project = ''");
+        "SELECT server, server = $1 OR expires < clock_timestamp() FROM shards"
+        " WHERE project = ''");
     row.bind(1, std::string_view(settings_.server));
     if (!row.step()) return {.may_take = true};
     const auto settling = std::chrono::milliseconds(settings_.lease_ms / 2);
     const bool settled = SteadyClock::now() - connected_ >= settling;
-    return {.may_take = settled && row.integer(1) != 0,
-            .server = std::string(row.text(0)),
-            .address = std::string(row.text(2)),
-            .secret = std::string(row.text(3))};
+    return {.may_take = settled && row.integer(1) != 0, .server = std::string(row.text(0))};
   }
 
   const PostgresSettings settings_;

@@ -71,9 +71,8 @@ Result<std::unique_ptr<PostgresStorage>> PostgresStorage::open(PostgresSettings 
     TRY(Shard::check_free(*db, settings.server));
     TRY(postgres::migrate(*db, place));
     client.name = "hyperflock shard";
-    TRY(auto shard,
-        Shard::take(*db, {client, settings.server, settings.lease_ms, settings.patience_ms,
-                          settings.address, settings.secret, settings.lost}));
+    TRY(auto shard, Shard::take(*db, {client, settings.server, settings.lease_ms,
+                                      settings.patience_ms, settings.lost}));
     return std::unique_ptr<PostgresStorage>(new PostgresStorage(
         std::move(settings), place, std::move(clock), std::move(db), std::move(shard)));
   } catch (const ConnectionLost& lost) {
