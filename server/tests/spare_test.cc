@@ -305,8 +305,8 @@ TEST_F(SpareTest, EachResultCountsOnceThroughTakeovers) {
   std::array<Node, 3> nodes;
   nodes[0] = start(names[0]);
   ASSERT_TRUE(serves(nodes[0]));
-  const std::int64_t study = submit(nodes[0], 100'000);
-  for (const std::size_t i : {1, 2}) {
+  const std::int64_t study = submit(nodes[0], 10'000);
+  for (std::size_t i = 1; i < nodes.size(); ++i) {
     nodes[i] = start(names[i]);
     ASSERT_TRUE(waits(nodes[i]));
   }
@@ -316,10 +316,9 @@ TEST_F(SpareTest, EachResultCountsOnceThroughTakeovers) {
   std::array<WorkingDevice, 2> devices{WorkingDevice(join(nodes[0]), port, stop),
                                        WorkingDevice(join(nodes[0]), port, stop)};
   const auto stored = [&] { return std::stoll(sql("SELECT complete FROM study_progress")); };
-  const auto progresses = [&, before = stored()]() mutable {
-    const bool more = until([&] { return stored() > before + 4; });
-    before = stored();
-    return more;
+  const auto progresses = [&] {
+    const auto before = stored();
+    return until([&] { return stored() > before + 4; });
   };
   // Finds which of the others serves now.
   const auto follow = [&](std::size_t before) {

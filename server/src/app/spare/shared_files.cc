@@ -14,7 +14,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kHeld = "held-";
 constexpr const char* kParts[] = {"blobs", "checkpoints", "runtimes"};
 
-Error bad(const std::string& message) { return Error{"bad_state", message}; }
+Error bad_files(const std::string& message) { return Error{"bad_state", message}; }
 
 std::optional<std::int64_t> epoch_of(const std::string& name) {
   if (!name.starts_with(kHeld)) return std::nullopt;
@@ -37,7 +37,7 @@ Result<std::optional<std::int64_t>> newest_epoch(const fs::path& shared) {
     const auto epoch = epoch_of(entry.path().filename().string());
     if (epoch && (!newest || *epoch > *newest)) newest = epoch;
   }
-  if (error) return bad("Cannot read " + shared.string() + ": " + error.message() + ".");
+  if (error) return bad_files("Cannot read " + shared.string() + ": " + error.message() + ".");
   return newest;
 }
 
@@ -47,13 +47,13 @@ Status check_database(const fs::path& folder, const std::string& database) {
   std::ifstream before(path);
   std::string known;
   if (before.is_open() && std::getline(before, known) && known != database)
-    return bad(folder.string() +
-               " has the files of another database: give each database a folder "
-               "of its own in --shared-files.");
+    return bad_files(folder.string() +
+                     " has the files of another database: give each database a folder "
+                     "of its own in --shared-files.");
   if (known == database) return {};
   std::ofstream after(path);
   if (!(after << database << '\n' << std::flush))
-    return bad("Cannot write " + path.string() + ": check the folder's permissions.");
+    return bad_files("Cannot write " + path.string() + ": check the folder's permissions.");
   return {};
 }
 
@@ -65,13 +65,14 @@ Status link_to(const fs::path& target, const fs::path& link) {
     fs::remove(link / "uploads", error);
     fs::remove(link, error);
     if (error)
-      return bad("With --shared-files, " + link.string() + " must be empty: move it to " +
-                 target.parent_path().string() + " first.");
+      return bad_files("With --shared-files, " + link.string() + " must be empty: move it to " +
+                       target.parent_path().string() + " first.");
   } else if (fs::exists(status)) {
     fs::remove(link, error);
   }
   fs::create_directory_symlink(target, link, error);
-  if (error) return bad("Cannot make the link " + link.string() + ": " + error.message() + ".");
+  if (error)
+    return bad_files("Cannot make the link " + link.string() + ": " + error.message() + ".");
   return {};
 }
 
@@ -82,11 +83,12 @@ Status take_shared_files(const fs::path& state, const fs::path& shared, std::int
   std::error_code error;
   const fs::path root = fs::absolute(shared, error);
   fs::create_directories(root, error);
-  if (error) return bad("Cannot make the folder " + root.string() + ": " + error.message() + ".");
+  if (error)
+    return bad_files("Cannot make the folder " + root.string() + ": " + error.message() + ".");
   TRY(const auto newest, newest_epoch(root));
   const fs::path own = folder_of(root, epoch);
   if (newest && *newest > epoch)
-    return bad(
+    return bad_files(
         folder_of(root, *newest).string() +
         " is newer than this server's start: another server has taken the files, or they are "
         "another database's.");
@@ -94,7 +96,8 @@ Status take_shared_files(const fs::path& state, const fs::path& shared, std::int
   if (newest && *newest != epoch) fs::rename(folder_of(root, *newest), own, error);
   for (const char* part : kParts)
     if (!error) fs::create_directories(own / part, error);
-  if (error) return bad("Cannot take the files in " + root.string() + ": " + error.message() + ".");
+  if (error)
+    return bad_files("Cannot take the files in " + root.string() + ": " + error.message() + ".");
   TRY(check_database(own, database));
   for (const char* part : kParts) TRY(link_to(own / part, state / part));
   return {};

@@ -32,9 +32,9 @@ using settings::Address;
 using settings::ServeConfig;
 
 constexpr std::chrono::milliseconds kLookEvery{500};
-constexpr std::int64_t kRetryAfterS = 5;
-constexpr int kServiceRestart = 1012;
-constexpr Millis kEndMs = 1'000;
+constexpr std::int64_t kSpareRetryS = 5;
+constexpr int kSpareEnds = 1012;
+constexpr Millis kSpareEndMs = 1'000;
 
 // Answers every request by itself, without a body of the client.
 class SpareSite final : public http::Site {
@@ -50,7 +50,7 @@ class SpareSite final : public http::Site {
                                               .message = "This server waits until it may take the "
                                                          "database over: ask again later, or ask "
                                                          "another server.",
-                                              .retry_after_s = kRetryAfterS});
+                                              .retry_after_s = kSpareRetryS});
     return plan;
   }
   void handle(std::shared_ptr<const http::Request>, http::Reply reply) override {
@@ -127,9 +127,9 @@ class WaitingServer final : public Spare {
     if (looks_.joinable()) looks_.join();
     for (net::Listener* one : {compute_.get(), console_.get()})
       if (one != nullptr) one->stop();
-    for (net::Connections* open : both()) open->shut_all(kServiceRestart);
+    for (net::Connections* open : both()) open->shut_all(kSpareEnds);
     if (serves_.joinable()) {
-      for (net::Connections* open : both()) (void)open->wait_empty(kEndMs);
+      for (net::Connections* open : both()) (void)open->wait_empty(kSpareEndMs);
     }
     readers_.stop();
     io_.stop();
