@@ -153,6 +153,7 @@ PARTS = (
             http/core
             http/console http/compute net/proxy
             net cli settings
+            app/spare
             app
         """,
         arrows=includes,
