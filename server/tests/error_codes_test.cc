@@ -31,7 +31,8 @@
 namespace hyperflock::storage {
 
 // As in a program that is built without PostgreSQL (postgres/absent.cc).
-Result<std::unique_ptr<Storage>> open_absent_storage(PostgresSettings settings, WallClock clock);
+Result<std::unique_ptr<Storage>> open_absent_storage(PostgresSettings settings, WallClock clock,
+                                                     TakenShard* taken);
 
 }  // namespace hyperflock::storage
 
@@ -641,7 +642,10 @@ const std::map<std::string, Provoke>& provocations() {
        }},
       {"postgres_not_built",
        [] {
-         return storage::open_absent_storage({}, [] { return std::int64_t{0}; }).error().code;
+         return storage::open_absent_storage(
+                    {}, [] { return std::int64_t{0}; }, nullptr)
+             .error()
+             .code;
        }},
       {"shard_held",
        [] {
