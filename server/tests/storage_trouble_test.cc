@@ -51,6 +51,30 @@ TEST_F(StorageTroubleTest, R14_AResultIsNotAcknowledgedBeforeItsCommit) {
   EXPECT_EQ(worker.receive<ResultAck>().verdict, Verdict::accepted);
 }
 
+TEST(HungWriter, TheServerIsNotReadyUntilTheCommitEnds) {
+  storage::ScratchDatabase database;
+  auto faulty = std::make_unique<storage::FaultyStorage>(database.open());
+  storage::FaultyStorage& storage = *faulty;
+  const TestServer server([](ServeConfig& config) { config.hung_writer_ms = 0; },
+                          std::move(faulty));
+  const auto ready = [&](std::uint16_t port) {
+    return status_and_code(http_request(port, "GET", "/readyz"));
+  };
+  server.submit(1);
+  TestWorker worker(server, server.join());
+  const auto lease = worker.ready();
+  EXPECT_TRUE(until([&] { return ready(server.console()).starts_with("200"); }));
+  storage.script({storage::Hold{}});
+  worker.send(TestWorker::result(lease.attempt, 0.5));
+  ASSERT_TRUE(storage.wait_until_held());
+  EXPECT_EQ(ready(server.console()), "503 writer_hangs");
+  EXPECT_EQ(ready(server.compute()), "503 writer_hangs");
+  EXPECT_EQ(http_request(server.console(), "GET", "/healthz").status, 200);
+  storage.release();
+  EXPECT_EQ(worker.receive<ResultAck>().verdict, Verdict::accepted);
+  EXPECT_TRUE(until([&] { return ready(server.console()).starts_with("200"); }));
+}
+
 TEST_F(StorageTroubleTest, AFailedCommitClosesSessionsAndTheServerRecovers) {
   const std::int64_t study = server_->submit(1);
   const TestDevice device = server_->join();

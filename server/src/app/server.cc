@@ -378,6 +378,7 @@ class RunningServer final : public Server {
     settings.dispatch.heartbeat_ms = config.heartbeat_ms;
     settings.dispatch.call_ms = config.call_ms;
     settings.dispatch.no_devices_ms = config.no_devices_ms;
+    settings.hung_writer_ms = config.hung_writer_ms;
     settings.queued = [this] { deliverer_.wake(); };
     settings.disk = {.starts_full = starts_full_,
                      .release = [this] { room_->release(); },

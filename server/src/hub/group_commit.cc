@@ -14,6 +14,19 @@ using telemetry::Counter;
 using telemetry::Gauge;
 using telemetry::Histogram;
 
+class GroupCommit::Busy {
+ public:
+  explicit Busy(GroupCommit& writer) : writer_(writer) {
+    writer_.busy_since_ = std::chrono::steady_clock::now().time_since_epoch().count();
+  }
+  ~Busy() { writer_.busy_since_ = 0; }
+  Busy(const Busy&) = delete;
+  Busy& operator=(const Busy&) = delete;
+
+ private:
+  GroupCommit& writer_;
+};
+
 GroupCommit::GroupCommit(storage::Storage& storage, telemetry::Metrics& metrics,
                          std::size_t batch_limit, std::function<void(CommitDone)> done,
                          FullDisk disk)
@@ -68,6 +81,13 @@ void GroupCommit::stop() {
   if (thread_.joinable()) thread_.join();
 }
 
+std::optional<std::chrono::steady_clock::duration> GroupCommit::busy_for() const {
+  using Clock = std::chrono::steady_clock;
+  const Clock::rep since = busy_since_;
+  if (since == 0) return std::nullopt;
+  return Clock::now().time_since_epoch() - Clock::duration(since);
+}
+
 void GroupCommit::count_waiting(std::ptrdiff_t more) {
   metrics_.change(Gauge::commit_backlog, static_cast<double>(more));
 }
@@ -118,6 +138,7 @@ void GroupCommit::write(CommitDone& batch, std::span<const storage::Transition> 
     batch.outcomes = Error{storage::kStorageFull, "The disk is full: free disk space."};
     return;
   }
+  const Busy busy(*this);
   batch.outcomes = storage_.apply(transitions);
   const bool found_full = !batch.outcomes && batch.outcomes.error().code == storage::kStorageFull;
   if (!found_full || batch.full) return;
@@ -137,8 +158,11 @@ void GroupCommit::run() {
     if (tidy_later && !wake_.wait_for(lock, kQuiet, due)) {
       tidy_later = false;
       lock.unlock();
-      storage_.idle();
-      disk_.reusable(storage_.reusable_bytes());
+      {
+        const Busy busy(*this);
+        storage_.idle();
+        disk_.reusable(storage_.reusable_bytes());
+      }
       lock.lock();
     }
     wake_.wait(lock, due);

@@ -9,6 +9,7 @@
 // and must not block.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
@@ -16,6 +17,7 @@
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <thread>
 #include <vector>
@@ -74,7 +76,14 @@ class GroupCommit {
   // Commits the waiting groups and ends the thread. Further calls do nothing.
   void stop();
 
+  // Returns for how long the writer has been in the storage; nullopt: it is not there now. Any
+  // thread.
+  std::optional<std::chrono::steady_clock::duration> busy_for() const;
+
  private:
+  // While it lives, busy_for() counts.
+  class Busy;
+
   void run();
   std::vector<CommitItem> take_batch();
   void count_waiting(std::ptrdiff_t more);
@@ -94,6 +103,7 @@ class GroupCommit {
   bool full_ = false;
   bool halted_ = false;
   bool stopped_ = false;
+  std::atomic<std::chrono::steady_clock::rep> busy_since_{0};  // 0: it is not in the storage
   std::thread thread_;  // last, because it uses the members above
 };
 

@@ -341,7 +341,13 @@ class StrandHub final : public Hub {
     push(Task([this, done = std::move(done)] { done(dispatcher_.counters()); }));
   }
 
-  Health health() const override { return {read_only_ || unproven_, draining_, full_}; }
+  Health health() const override {
+    const auto busy = writer_.busy_for();
+    return {.read_only = read_only_ || unproven_,
+            .draining = draining_,
+            .full = full_,
+            .hangs = busy && *busy >= std::chrono::milliseconds(settings_.hung_writer_ms)};
+  }
 
  private:
   struct Opening {

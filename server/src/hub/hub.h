@@ -38,6 +38,7 @@ struct HubSettings {
   std::size_t backlog_limit = 4096;  // transitions that may wait before workers are held back
   Millis first_reload_ms = 100;      // back-off after a failed commit, doubling
   Millis longest_reload_ms = 5'000;
+  Millis hung_writer_ms = 30'000;  // a commit that takes longer is reported (Health::hangs)
   // Called, in the order of the commits, with outcomes that list blobs that no row names any more
   // (Outcome::dropped and Outcome::disowned).
   std::function<void(const storage::Outcome&)> dropped = [](const auto&) {};
@@ -91,7 +92,8 @@ struct Submitted {
 struct Health {
   bool read_only = false;
   bool draining = false;
-  bool full = false;  // the disk is full; read_only is true too
+  bool full = false;   // the disk is full; read_only is true too
+  bool hangs = false;  // the storage has not returned for HubSettings::hung_writer_ms
 };
 
 // Returns the error for a request that would store something where there is no room.

@@ -24,11 +24,14 @@ void yield_to_others() {
 }  // namespace
 
 ReaderPool::ReaderPool(const ReaderLimits& limits)
-    : waited_(limits.waited), work_{Work(limits.queues), Work(limits.queues), Work(limits.queues)} {
+    : waited_(limits.waited),
+      work_{Work(limits.queues), Work(limits.queues), Work(limits.queues), Work(limits.queues),
+            Work(limits.queues)} {
   for (std::size_t band = 0; band < kBands; ++band) {
     for (std::size_t i = 0; i < limits.threads[band]; ++i)
       threads_.emplace_back([this, band] {
-        if (band == static_cast<std::size_t>(Band::costly)) yield_to_others();
+        const auto own = static_cast<Band>(band);
+        if (own == Band::costly || own == Band::devices_costly) yield_to_others();
         run(band);
       });
   }

@@ -1,6 +1,7 @@
 // Threads for work that may block: reading the database and files, and hashing. The work is divided
-// into bands with threads of their own, so that short work never waits behind long work, and an
-// administrator never behind anybody else. In each band the callers take turns (fair_queue.h).
+// into bands with threads of their own, so that short work never waits behind long work, a device
+// never behind a researcher, and an administrator never behind anybody else. In each band the
+// callers take turns (fair_queue.h).
 #pragma once
 
 #include <array>
@@ -22,9 +23,12 @@ enum class Band {
   quick,      // a row, a piece of a file, a page's script
   costly,     // pages of trials, series and logs; hashing
   operators,  // everything that administrators ask for, and the server's own work
+  devices,    // as quick, of the compute origin
+  devices_costly,
 };
-inline constexpr std::size_t kBands = 3;
-inline constexpr std::array<std::string_view, kBands> kBandNames{"quick", "costly", "operators"};
+inline constexpr std::size_t kBands = 5;
+inline constexpr std::array<std::string_view, kBands> kBandNames{"quick", "costly", "operators",
+                                                                 "devices", "devices_costly"};
 
 // The queue in which work waits: each caller has one in each band.
 struct Lane {
@@ -35,13 +39,14 @@ struct Lane {
 // Returns the lane for short work that follows costly work of the same caller.
 inline Lane quick_after(Lane lane) {
   if (lane.band == Band::costly) lane.band = Band::quick;
+  if (lane.band == Band::devices_costly) lane.band = Band::devices;
   return lane;
 }
 
 struct ReaderLimits {
   // The number of threads of each Band. It is one more than a caller may use at once, so that a
   // second caller need not wait for the first one's task.
-  std::array<std::size_t, kBands> threads{2, 2, 2};
+  std::array<std::size_t, kBands> threads{2, 2, 2, 2, 2};
   FairLimits queues{};
   // Is called with how long a task has waited, just before it runs. Any thread.
   std::function<void(Band, std::chrono::duration<double>)> waited{};

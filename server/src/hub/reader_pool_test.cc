@@ -49,7 +49,7 @@ TEST(ReaderPool, RunsWhatIsPosted) {
 }
 
 TEST(ReaderPool, RefusesBeyondTheLimitOfACaller) {
-  ReaderPool pool({.threads = {1, 1, 1}, .queues = {.waiting_per_caller = 2}});
+  ReaderPool pool({.threads = {1, 1, 1, 1, 1}, .queues = {.waiting_per_caller = 2}});
   Blocker running(pool, kCostly);
   EXPECT_EQ(pool.post(kCostly, [] {}), Added::yes);
   EXPECT_EQ(pool.post(kCostly, [] {}), Added::yes);
@@ -73,12 +73,34 @@ TEST(ReaderPool, LongWorkDelaysNobodyElse) {
   running.go();
 }
 
+// However many researchers read, a device is served, also for long work of its own.
+TEST(ReaderPool, ResearchersDelayNoDevice) {
+  ReaderPool pool({.threads = {1, 1, 1, 1, 1}});
+  Blocker quick(pool, kQuick);
+  Blocker costly(pool, kCostly);
+  Blocker operators(pool, {Band::operators, "admin"});
+  EXPECT_TRUE(runs(pool, {Band::devices, "phone"}));
+  EXPECT_TRUE(runs(pool, {Band::devices_costly, "phone"}));
+  Blocker upload(pool, {Band::devices_costly, "other phone"});
+  EXPECT_TRUE(runs(pool, {Band::devices, "phone"}));
+  upload.go();
+  operators.go();
+  costly.go();
+  quick.go();
+}
+
+TEST(ReaderPool, ShortWorkAfterLongWorkStaysWithItsKindOfCaller) {
+  EXPECT_EQ(quick_after({Band::costly, "a"}).band, Band::quick);
+  EXPECT_EQ(quick_after({Band::devices_costly, "a"}).band, Band::devices);
+  EXPECT_EQ(quick_after({Band::operators, "a"}).band, Band::operators);
+}
+
 TEST(ReaderPool, AllWaitingTasksRunInTheEnd) {
   ReaderPool pool({});
   std::promise<void> all;
   std::atomic<int> left = 400;
-  for (int i = 0; i < 400; ++i) {
-    const Lane lane{static_cast<Band>(i % 3), std::string(1, static_cast<char>('a' + i % 7))};
+  for (std::size_t i = 0; i < 400; ++i) {
+    const Lane lane{static_cast<Band>(i % kBands), std::to_string(i % 7)};
     ASSERT_EQ(pool.post(lane,
                         [&] {
                           if (--left == 0) all.set_value();
@@ -91,7 +113,7 @@ TEST(ReaderPool, AllWaitingTasksRunInTheEnd) {
 
 TEST(ReaderPool, StopDropsWhatWaits) {
   ReaderPool pool(
-      {.threads = {1, 1, 1},
+      {.threads = {1, 1, 1, 1, 1},
        .queues = {.waiting_per_caller = std::size_t{1} << 30, .waiting = std::size_t{1} << 30}});
   Blocker running(pool, kCostly);
   const auto dropped = std::make_shared<int>(1);

@@ -88,7 +88,7 @@ class WorkerSession final : public SessionBase {
   }
 
   hub::Lane costly_lane() const override {
-    return http::lane_of_device(device_, hub::Band::costly);
+    return http::lane_of_device(device_, hub::Band::devices_costly);
   }
 
   Credit on_message(protocol::ClientMessage message) override {

@@ -79,6 +79,7 @@ struct ServeConfig {
   Millis slow_message_ms = 30'000;  // of a WebSocket's message; see net::Pace
   Millis drain_ms = 10'000;
   Millis answer_ms = 0;  // how often threads answer Server::ask_threads(); 0: they are not asked
+  Millis hung_writer_ms = 30'000;  // a commit that takes longer makes the server not ready
   std::size_t io_threads = 1;
   double joins_burst = 300;
   double joins_per_s = 2;

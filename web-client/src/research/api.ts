@@ -49,7 +49,13 @@ const MOST_SERIES = 1_000;
 const MOST_WORKERS = 5_000;
 
 /** The codes with which a server says that it takes no work. */
-const NOT_READY: ReadonlySet<string> = new Set(["draining", "disk_full", "read_only", "no_room"]);
+const NOT_READY: ReadonlySet<string> = new Set([
+  "draining",
+  "writer_hangs",
+  "disk_full",
+  "read_only",
+  "no_room",
+]);
 
 type Method = "GET" | "POST" | "DELETE";
 

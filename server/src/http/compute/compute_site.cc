@@ -241,7 +241,8 @@ constexpr std::array<Route, 13> kRoutes{{
 std::span<const Route> compute_routes() { return kRoutes; }
 
 std::unique_ptr<Site> make_compute_site(const SiteContext& context) {
-  return std::make_unique<RoutedSite>(context, SiteParts{kRoutes, kPages, {}, admit});
+  return std::make_unique<RoutedSite>(context,
+                                      SiteParts{kRoutes, kPages, {}, admit, Serves::devices});
 }
 
 }  // namespace hyperflock::http

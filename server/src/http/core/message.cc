@@ -69,6 +69,7 @@ constexpr std::array kStatuses{
     CodeStatus{"storage_unavailable", 503},
     CodeStatus{"disk_full", 503},
     CodeStatus{"read_only", 503},
+    CodeStatus{"writer_hangs", 503},
     CodeStatus{"full", 503},
     CodeStatus{"too_many_devices", 503},
     CodeStatus{"shard_waiting", 503},

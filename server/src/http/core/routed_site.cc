@@ -18,10 +18,12 @@ constexpr std::size_t kStaticRoute = std::numeric_limits<std::size_t>::max();
 
 // Returns the lane in which the work for an admitted request waits. The lane's caller is the person
 // or device that the site recognised, or else the network of the request's address.
-hub::Lane lane_for(const Request& request, const Route* route) {
+hub::Lane lane_for(const Request& request, const Route* route, Serves serves) {
+  using hub::Band;
   const bool is_costly =
       route != nullptr && (route->upload != nullptr || route->cost == Cost::costly);
-  const hub::Band band = is_costly ? hub::Band::costly : hub::Band::quick;
+  const Band band = serves == Serves::devices ? (is_costly ? Band::devices_costly : Band::devices)
+                                              : (is_costly ? Band::costly : Band::quick);
   if (request.principal.id != 0) return lane_of(request.principal, band);
   if (!request.device.id.empty()) return lane_of_device(request.device.id, band);
   return {band, "network " + client_network(request.address)};
@@ -61,7 +63,7 @@ Plan RoutedSite::plan(Request& request) {
   }
   const Status admitted = parts_.admit(context_, route, request);
   if (!admitted) return ready(error_response(admitted.error()));
-  request.lane = lane_for(request, &route);
+  request.lane = lane_for(request, &route, parts_.serves);
   if (route.upload != nullptr) return plan_upload(*route.upload, request);
   return Plan{Plan::Kind::handle, {}, route.body_limit};
 }
@@ -83,7 +85,7 @@ Plan RoutedSite::plan_file(Request& request, const std::string& allow) const {
   if (known && reads) {
     if (auto cached = context_.files.cached(request)) return ready(with_policy(std::move(*cached)));
     request.route = kStaticRoute;
-    request.lane = lane_for(request, nullptr);
+    request.lane = lane_for(request, nullptr, parts_.serves);
     return Plan{Plan::Kind::handle, {}, 0};
   }
   if (known || !allow.empty()) {
@@ -131,6 +133,11 @@ Result<std::unique_ptr<Upload>> RoutedSite::open_upload(const Request& request) 
 Result<Response> readiness(const SiteContext& context, const Request&) {
   const hub::Health health = context.hub.health();
   if (health.draining) return Error{"draining", "The server is about to stop."};
+  if (health.hangs) {
+    return Error{"writer_hangs",
+                 "A commit does not end: look at the disk of the state folder. The server goes on "
+                 "by itself when the disk answers."};
+  }
   if (health.full) {
     return Error{"disk_full",
                  "The server's disk is full: delete studies or make room. Meanwhile the server "

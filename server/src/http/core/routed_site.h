@@ -13,6 +13,9 @@
 
 namespace hyperflock::http {
 
+// Whose requests a site answers. Devices have threads of their own (hub::Band).
+enum class Serves { people, devices };
+
 // The parts in which the sites differ. They must outlive the site.
 struct SiteParts {
   std::span<const Route> routes;
@@ -22,6 +25,7 @@ struct SiteParts {
   std::string_view policy;
   // Checks the credential that the route requires and sets the caller in the request. Never blocks.
   Status (*admit)(const SiteContext& context, const Route& route, Request& request);
+  Serves serves = Serves::people;
 };
 
 class RoutedSite final : public Site {

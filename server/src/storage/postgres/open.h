@@ -26,7 +26,7 @@ struct PostgresSettings {
   // How long a shard stays with a server that does not answer.
   int lease_ms = 30'000;
   // The most connections for reading.
-  std::size_t readers = 8;
+  std::size_t readers = 12;
   // How long a batch waits for a database that is away. If the connection was lost during a commit,
   // this is also how long is tried to find out whether the batch was committed.
   int patience_ms = 15'000;

@@ -24,7 +24,7 @@ struct SqliteSettings {
   std::int64_t checkpoint_pages = 1'000;
   // The most connections for reading: at least one for each thread that may read at the same time
   // (hub::ReaderPool, webhooks).
-  std::size_t readers = 8;
+  std::size_t readers = 12;
   // The time for which a batch waits for a lock that another process holds.
   int busy_timeout_ms = 5'000;
   // The time for which a commit may wait for readers if the log has grown long. The longest query

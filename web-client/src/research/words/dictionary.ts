@@ -169,7 +169,13 @@ export interface Words {
       readonly heading: string;
       readonly texts: Readonly<
         Record<
-          "backup_failed" | "standby_behind" | "draining" | "disk_full" | "no_room" | "read_only",
+          | "backup_failed"
+          | "standby_behind"
+          | "draining"
+          | "disk_full"
+          | "no_room"
+          | "read_only"
+          | "writer_hangs",
           string
         >
       >;

@@ -172,6 +172,7 @@ export const en: Words = {
         disk_full: "The disk is full. Delete studies or make room.",
         no_room: "The disk is nearly full. Delete studies or make room.",
         read_only: "The server cannot write to its database; its log says why.",
+        writer_hangs: "A commit does not end. Look at the disk of the state folder.",
       },
       other: "The server's log says what is wrong.",
     },

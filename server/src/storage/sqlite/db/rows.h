@@ -159,7 +159,8 @@ inline constexpr Sql kSelectArtifactsOfTrial = HYPERFLOCK_ARTIFACT_COLUMNS
 // The artifact with this id. If several attempts have one, that of an accepted attempt is
 // preferred, and then the oldest.
 inline constexpr Sql kSelectArtifact = HYPERFLOCK_ARTIFACT_COLUMNS
-    "WHERE study = ?1 AND id = ?2 AND (?3 IS NULL OR number = ?3) ORDER BY EXISTS (SELECT 1 FROM"
+    "INDEXED BY artifacts_by_id WHERE study = ?1 AND id = ?2 AND (?3 IS NULL OR number = ?3) ORDER "
+    "BY EXISTS (SELECT 1 FROM"
     " trials WHERE trials.study = ?1 AND trials.number = artifacts.number"
     " AND accepted_attempt = attempt) DESC, arrived LIMIT 1";
 

@@ -3,6 +3,7 @@
 #include "storage/contract/suite.h"
 #include "storage/sqlite/check/check.h"
 #include "storage/sqlite/open.h"
+#include "storage/sqlite/tests/storage_runs.h"
 
 namespace hyperflock::storage {
 namespace {
@@ -11,16 +12,21 @@ class Sqlite final : public Backend {
  public:
   explicit Sqlite(const std::int64_t* now) : now_(now) { reopen(); }
   ~Sqlite() override {
-    storage_.reset();
+    close();
     check();
   }
   Storage& storage() override { return *storage_; }
   void reopen() override {
-    storage_.reset();
+    close();
     storage_ = open_sqlite_storage(folder_.file("db"), [now = now_] { return *now; }).value();
+    storage_runs = true;
   }
 
  private:
+  void close() {
+    storage_runs = false;
+    storage_.reset();
+  }
   void check() const {
     const auto checked = check_database(folder_.file("db"), DatabaseState::stopped);
     ASSERT_TRUE(checked.has_value()) << checked.error().message;
