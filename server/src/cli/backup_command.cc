@@ -15,6 +15,7 @@
 #include "backup/verify.h"
 #include "names/names.h"
 #include "protocol/json/json_writer.h"
+#include "storage/sqlite/check/stopped_database.h"
 #include "storage/sqlite/open.h"
 #include "storage/sqlite/storage.h"
 #include "telemetry/utf8.h"
@@ -74,6 +75,11 @@ Result<backup::Made> make(const std::string& state_dir, const std::string& folde
   });
 }
 
+Result<storage::Compacted> compact(const std::string& state_dir) {
+  TRY(const auto database, storage::StoppedDatabase::open(storage::database_of(state_dir)));
+  return database->compact();
+}
+
 }  // namespace
 
 BackupCommands::BackupCommands(CLI::App& app)
@@ -81,15 +87,19 @@ BackupCommands::BackupCommands(CLI::App& app)
           "backup", "copy the state folder, also while a server runs on it; exit 0 or 1")),
       restore_(app.add_subcommand("restore", "make a state folder from a backup")),
       verify_(app.add_subcommand(
-          "verify",
-          "check backups, or the state folder of a server that is stopped; exit 0 or 1")) {
+          "verify", "check backups, or the state folder of a server that is stopped; exit 0 or 1")),
+      compact_(app.add_subcommand("compact",
+                                  "shrink the database of a server that is stopped; exit 0 or 1")) {
   for (CLI::App* command : {backup_, restore_, verify_}) {
     command->add_option("DIR", folder_, "folder of the backups")->required();
     command->add_flag("--json", json_, "print the answer as JSON");
   }
-  backup_->add_option("--state", state_dir_, "folder that `serve --state` was given")
-      ->required()
-      ->check(CLI::ExistingDirectory);
+  compact_->add_flag("--json", json_, "print the answer as JSON");
+  for (CLI::App* command : {backup_, compact_}) {
+    command->add_option("--state", state_dir_, "folder that `serve --state` was given")
+        ->required()
+        ->check(CLI::ExistingDirectory);
+  }
   backup_->add_option("--keep", keep_, "remove the oldest backups beyond so many; 0 keeps all")
       ->check(CLI::Range(0, 100'000))
       ->capture_default_str();
@@ -104,7 +114,7 @@ BackupCommands::BackupCommands(CLI::App& app)
 }
 
 bool BackupCommands::parsed() const {
-  return backup_->parsed() || restore_->parsed() || verify_->parsed();
+  return backup_->parsed() || restore_->parsed() || verify_->parsed() || compact_->parsed();
 }
 
 BackupCommands::Result BackupCommands::run(const std::string& server_version) const {
@@ -132,6 +142,15 @@ BackupCommands::Result BackupCommands::run(const std::string& server_version) co
     body.end();
     summary = "Restored " + std::string(standby_ ? "the " : "") + restored->name + " to " +
               state_dir_ + ".";
+  } else if (compact_->parsed()) {
+    const auto compacted = compact(state_dir_);
+    if (!compacted) return failed(compacted.error());
+    ObjectWriter(out)
+        .integer("before_bytes", compacted->before_bytes)
+        .integer("after_bytes", compacted->after_bytes)
+        .end();
+    summary = "The database had " + mib(compacted->before_bytes) + " and has " +
+              mib(compacted->after_bytes) + " now.";
   } else {
     const auto verified = backup::verify(folder_, name_);
     if (!verified) return failed(verified.error());

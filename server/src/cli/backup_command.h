@@ -1,6 +1,6 @@
-// `hyperflock-server backup|restore|verify`: what a day after the first needs. `backup` asks the
-// server that runs on the state folder (backup/requests.h), or makes the backup itself if none
-// runs. The other two need no server. One thread.
+// `hyperflock-server backup|restore|verify|compact`: what a day after the first needs. `backup`
+// asks the server that runs on the state folder (backup/requests.h), or makes the backup itself if
+// none runs. The others need no server. One thread.
 #pragma once
 
 #include <cstdint>
@@ -39,6 +39,7 @@ class BackupCommands {
   CLI::App* backup_;
   CLI::App* restore_;
   CLI::App* verify_;
+  CLI::App* compact_;
 };
 
 }  // namespace hyperflock::cli

@@ -222,6 +222,66 @@ TEST(Backup, OfAStoppedServerNeedsNone) {
   EXPECT_EQ(run({"verify", folder}).status, 0);
 }
 
+// ---- compaction
+
+TEST(Compaction, ShrinksTheDatabaseOfAStoppedServerAndKeepsAllElse) {
+  TestServer server;
+  const std::int64_t kept = server.submit(3, "kept");
+  {
+    TestWorker worker(server, server.join());
+    worker.send(TestWorker::result(worker.await_lease().attempt, 0.5));
+    EXPECT_EQ(worker.receive<protocol::ResultAck>().verdict, protocol::Verdict::accepted);
+  }
+  for (int i = 0; i < 40; ++i) {  // their specs are long enough to leave free pages
+    const std::int64_t gone = server.submit(2'000, "gone " + std::to_string(i));
+    const std::string path = "/api/studies/" + std::to_string(gone);
+    EXPECT_EQ(server.rest("POST", path + "/cancel").status, 200);
+    EXPECT_EQ(server.rest("DELETE", path).status, 200);
+  }
+  EXPECT_TRUE(until([&] { return server.metric("hyperflock_database_reusable_bytes") > 100'000; }));
+  const std::string& state = server.config().state_dir;
+  EXPECT_THAT(run({"compact", "--state", state}).text, HasSubstr("(storage_open)"));
+  server.restart([&] {
+    const auto before = fs::file_size(state + "/hyperflock.db");
+    const Stop done = run({"compact", "--state", state, "--json"});
+    EXPECT_EQ(done.status, 0) << done.text;
+    const auto after = fs::file_size(state + "/hyperflock.db");
+    EXPECT_LT(after + 100'000, before);
+    EXPECT_EQ(json_at(done.text, "after_bytes"), std::to_string(after));
+    EXPECT_EQ(fs::status(state + "/hyperflock.db").permissions(),
+              fs::perms::owner_read | fs::perms::owner_write);
+    EXPECT_FALSE(fs::exists(state + "/hyperflock.db.compact"));
+    const Stop verified = run({"verify", state});
+    EXPECT_EQ(verified.status, 0) << verified.text;
+  });
+  EXPECT_EQ(completed(server, kept), 1);
+  TestWorker worker(server, server.join());
+  worker.send(TestWorker::result(worker.await_lease().attempt, 0.5));
+  EXPECT_EQ(worker.receive<protocol::ResultAck>().verdict, protocol::Verdict::accepted);
+}
+
+TEST(Compaction, WhatAnInterruptedTryLeftIsNoHindrance) {
+  TestServer server;
+  const std::string& state = server.config().state_dir;
+  server.restart([&] {
+    std::ofstream(state + "/hyperflock.db.compact") << "half a file";
+    EXPECT_EQ(run({"compact", "--state", state}).status, 0);
+    fs::create_directories(state + "/hyperflock.db.compact/x");
+    const Stop failed = run({"compact", "--state", state});
+    EXPECT_EQ(failed.status, 1);
+    EXPECT_THAT(failed.text, HasSubstr("(compact_failed)"));
+    fs::remove_all(state + "/hyperflock.db.compact");
+    EXPECT_EQ(run({"verify", state}).status, 0);
+  });
+  EXPECT_EQ(server.rest("GET", "/api/me").status, 200);
+}
+
+TEST(Compaction, OfNoDatabaseIsRefused) {
+  const ScratchFolder folder;
+  EXPECT_THAT(run({"compact", "--state", folder.path().string()}).text, HasSubstr("(bad_state)"));
+  EXPECT_TRUE(fs::is_empty(folder.path()));
+}
+
 TEST(Backup, NoServerStartsOnAHalfRestoredFolder) {
   const ScratchFolder folder;
   std::ofstream(folder.file("restoration-unfinished")) << "x";

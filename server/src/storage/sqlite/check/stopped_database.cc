@@ -1,10 +1,17 @@
 // See stopped_database.h.
 #include "storage/sqlite/check/stopped_database.h"
 
+#include <fcntl.h>
+#include <sqlite3.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 
 #include "storage/sqlite/copy.h"
 #include "storage/sqlite/db/db.h"
+#include "storage/sqlite/schema.h"
 
 namespace hyperflock::storage {
 namespace {
@@ -16,6 +23,23 @@ constexpr std::int64_t kAuditGap = 1'000'000;
 // More than a server gives between two backups: 5,000 a second for ten days. 2^53 has room for two
 // million such gaps.
 constexpr std::int64_t kAttemptGap = std::int64_t{1} << 32;
+
+// Closes a file at the end of a block.
+struct ClosesFile {
+  ~ClosesFile() {
+    if (file >= 0) ::close(file);
+  }
+  int file;
+};
+
+Error compact_error(const std::string& file, int error) {
+  if (error == ENOSPC || error == EDQUOT || error == EFBIG) {
+    return Error{"no_room", "The disk of " + file +
+                                " has no room for the new file next to the old one: make room."};
+  }
+  return Error{"compact_failed", "Cannot write " + file + " (" + std::strerror(error) +
+                                     "): look at the disk and the folder's rights."};
+}
 
 }  // namespace
 
@@ -32,6 +56,50 @@ Result<std::unique_ptr<StoppedDatabase>> StoppedDatabase::open(const std::string
 Status StoppedDatabase::copy_to(const std::string& target) const {
   return sqlite::copy_database(path_, target, sqlite::Pace::full,
                                [](const CopyProgress&) { return Status(); });
+}
+
+Result<Compacted> StoppedDatabase::compact() const {
+  namespace fs = std::filesystem;
+  const std::string made = path_ + ".compact";
+  std::error_code error;
+  fs::remove(made, error);  // an interrupted try left it
+  Compacted done;
+  try {
+    // SQLite writes to an empty file that exists, so nobody else can read it meanwhile.
+    const int file = ::open(made.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (file < 0) return compact_error(made, errno);
+    const ClosesFile closes{file};
+    {
+      sqlite::Db db(path_, sqlite::Db::Mode::read_write);
+      if (!sqlite::is_ours(db)) {
+        fs::remove(made, error);
+        return Error{"compact_failed", path_ + " is a database of another program."};
+      }
+      db.run("PRAGMA wal_checkpoint(TRUNCATE)");
+      done.before_bytes = static_cast<std::int64_t>(fs::file_size(path_, error));
+      db.run("VACUUM INTO ?", made);
+    }
+    // Without its log the old file is whole, so the new one can take its place.
+    if (fs::exists(path_ + "-wal", error)) {
+      fs::remove(made, error);
+      return Error{"compact_failed", "Another program uses " + path_ + ": end it."};
+    }
+    if (::fsync(file) != 0 || ::rename(made.c_str(), path_.c_str()) != 0) {
+      const int number = errno;
+      fs::remove(made, error);
+      return compact_error(made, number);
+    }
+  } catch (const sqlite::SqliteError& failed) {
+    fs::remove(made, error);
+    if (failed.code() == SQLITE_FULL) return compact_error(made, ENOSPC);
+    return Error{"compact_failed", "Cannot compact " + path_ + " (" + failed.what() +
+                                       "): look at the disk, and run `verify`."};
+  }
+  done.after_bytes = static_cast<std::int64_t>(fs::file_size(path_, error));
+  const int folder = ::open(fs::path(path_).parent_path().c_str(), O_RDONLY | O_CLOEXEC);
+  const ClosesFile closes{folder};
+  if (folder < 0 || ::fsync(folder) != 0) return compact_error(path_, errno);
+  return done;
 }
 
 Status apply_log(const std::string& path) {

@@ -10,6 +10,12 @@
 
 namespace hyperflock::storage {
 
+// The size of a database's file before and after it was compacted.
+struct Compacted {
+  std::int64_t before_bytes = 0;
+  std::int64_t after_bytes = 0;
+};
+
 class StoppedDatabase {
  public:
   // Keeps servers away until the object is destroyed. Errors: `bad_state` if there is no such file,
@@ -18,6 +24,11 @@ class StoppedDatabase {
 
   // As sqlite::copy_database().
   Status copy_to(const std::string& target) const;
+
+  // Writes the database again without free pages, next to the old file, and then puts the new file
+  // in its place. An interruption leaves the old file or the new one, both whole. Errors: `no_room`
+  // if the disk has no room for both, `compact_failed`. After an error the old file is in use.
+  Result<Compacted> compact() const;
 
  private:
   StoppedDatabase(std::string path, std::unique_ptr<FileLock> lock)

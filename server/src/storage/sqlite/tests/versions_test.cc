@@ -141,18 +141,35 @@ TEST_F(VersionsTest, WithoutRoomForTheCopyNothingIsUpgraded) {
   EXPECT_EQ(sqlite::Db(path_, sqlite::Db::Mode::read_only).single("PRAGMA user_version"), "3");
 }
 
+// Makes the file a stored database, as a server of this version leaves it after its upgrade.
+// Returns the version in which the database was stored.
+std::int64_t load_stored(const std::string& path, const fs::path& stored, std::int64_t version) {
+  for (const char* end : {"", "-wal", "-shm", ".lock"}) fs::remove(path + end);
+  std::ifstream in(stored);
+  sqlite::Db db(path, sqlite::Db::Mode::read_write);
+  db.exec(std::string(std::istreambuf_iterator<char>(in), {}));
+  const std::int64_t first = std::stoll(db.single("PRAGMA user_version"));
+  for (const sqlite::Migration& migration : sqlite::migrations()) {
+    if (migration.version <= first || migration.version > version) continue;
+    db.exec(migration.sql);
+    db.exec("PRAGMA user_version = " + std::to_string(migration.version));
+  }
+  return first;
+}
+
+// Also from each version between the stored one and the newest.
 TEST_F(VersionsTest, DatabasesThatServersWroteAreUpgraded) {
   std::int64_t last = 0;
+  std::vector<std::pair<fs::path, std::int64_t>> all;
   for (const auto& entry : fs::directory_iterator(versions_folder())) {
-    SCOPED_TRACE(entry.path().filename().string());
-    for (const char* end : {"", "-wal", "-shm", ".lock"}) fs::remove(path_ + end);
-    {
-      std::ifstream in(entry.path());
-      sqlite::Db(path_, sqlite::Db::Mode::read_write)
-          .exec(std::string(std::istreambuf_iterator<char>(in), {}));
-    }
-    sqlite::Db db(path_, sqlite::Db::Mode::read_only);
-    last = std::max(last, std::int64_t{std::stoll(db.single("PRAGMA user_version"))});
+    const std::int64_t first = load_stored(path_, entry.path(), 0);
+    last = std::max(last, first);
+    for (std::int64_t version = first; version <= sqlite::migrations().back().version; ++version)
+      all.emplace_back(entry.path(), version);
+  }
+  for (const auto& [stored, version] : all) {
+    SCOPED_TRACE(stored.filename().string() + " in version " + std::to_string(version));
+    load_stored(path_, stored, version);
     const auto storage = upgrade();
     EXPECT_EQ(storage->study(StudyId{1}).value()->complete, 1);
     EXPECT_EQ(storage->studies({}).value().studies.size(), 3U);
