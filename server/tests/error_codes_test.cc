@@ -565,18 +565,7 @@ const std::map<std::string, Provoke>& provocations() {
          trouble.join();
          return code_of(http_request(trouble.server->console(), "GET", "/readyz"));
        }},
-      {"writer_hangs",
-       [] {
-         const Troubled trouble([](ServeConfig& config) { config.hung_writer_ms = 0; });
-         trouble.storage->script({storage::Hold{}});
-         auto joining = std::async(std::launch::async, [&trouble] { return trouble.join(); });
-         trouble.storage->wait_until_held();
-         const std::string code =
-             code_of(http_request(trouble.server->console(), "GET", "/readyz"));
-         trouble.storage->release();
-         joining.get();
-         return code;
-       }},
+      {"writer_hangs", while_a_commit_hangs},
       {"internal",
        [] {
          const Troubled trouble;

@@ -81,11 +81,11 @@ void GroupCommit::stop() {
   if (thread_.joinable()) thread_.join();
 }
 
-std::optional<std::chrono::steady_clock::duration> GroupCommit::busy_for() const {
+bool GroupCommit::hangs(Millis at_least) const {
   using Clock = std::chrono::steady_clock;
-  const Clock::rep since = busy_since_;
-  if (since == 0) return std::nullopt;
-  return Clock::now().time_since_epoch() - Clock::duration(since);
+  const Clock::duration since(busy_since_);
+  if (since == Clock::duration::zero()) return false;
+  return Clock::now().time_since_epoch() - since >= std::chrono::milliseconds(at_least);
 }
 
 void GroupCommit::count_waiting(std::ptrdiff_t more) {

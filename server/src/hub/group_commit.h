@@ -17,11 +17,11 @@
 #include <deque>
 #include <functional>
 #include <mutex>
-#include <optional>
 #include <span>
 #include <thread>
 #include <vector>
 
+#include "base/instant.h"
 #include "base/result.h"
 #include "dispatch/event.h"
 #include "storage/storage.h"
@@ -76,12 +76,11 @@ class GroupCommit {
   // Commits the waiting groups and ends the thread. Further calls do nothing.
   void stop();
 
-  // Returns for how long the writer has been in the storage; nullopt: it is not there now. Any
-  // thread.
-  std::optional<std::chrono::steady_clock::duration> busy_for() const;
+  // Returns whether the storage has not returned for at least this time. Any thread.
+  bool hangs(Millis at_least) const;
 
  private:
-  // While it lives, busy_for() counts.
+  // While it lives, the writer is in the storage.
   class Busy;
 
   void run();

@@ -342,11 +342,7 @@ class StrandHub final : public Hub {
   }
 
   Health health() const override {
-    const auto busy = writer_.busy_for();
-    return {.read_only = read_only_ || unproven_,
-            .draining = draining_,
-            .full = full_,
-            .hangs = busy && *busy >= std::chrono::milliseconds(settings_.hung_writer_ms)};
+    return {read_only_ || unproven_, draining_, full_, writer_.hangs(settings_.hung_writer_ms)};
   }
 
  private:
@@ -517,11 +513,8 @@ class StrandHub final : public Hub {
   void give_credit(SessionId session) {
     const auto found = peers_.find(session);
     if (found == peers_.end()) return;
-    if (uncommitted_ > settings_.backlog_limit) {
-      owed_.push_back(found->second.peer);
-    } else {
-      found->second.peer->credit();
-    }
+    if (uncommitted_ <= settings_.backlog_limit) return found->second.peer->credit();
+    owed_.push_back(found->second.peer);
   }
 
   void pay_owed_credits() {

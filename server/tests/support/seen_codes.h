@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <future>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -128,6 +129,18 @@ struct Troubled {
   FaultyStorage* storage = nullptr;
   std::unique_ptr<TestServer> server;
 };
+
+// Returns the code of /readyz while a commit does not end.
+inline std::string while_a_commit_hangs() {
+  const Troubled trouble([](ServeConfig& config) { config.hung_writer_ms = 0; });
+  trouble.storage->script({storage::Hold{}});
+  const auto joining = std::async(std::launch::async, [&trouble] { return trouble.join(); });
+  trouble.storage->wait_until_held();
+  const auto ready = http_request(trouble.server->console(), "GET", "/readyz");
+  trouble.storage->release();
+  joining.wait();
+  return code_of(ready);
+}
 
 // Returns the code that a researcher gets after an administrator has made `change` to the account.
 inline std::string told_after(const std::string& change, std::string_view method = "GET",
