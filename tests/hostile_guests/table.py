@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+import backups
 import budgets
 import connections
 import credentials
@@ -48,6 +49,7 @@ class Attempt:
 
 
 ATTEMPTS = (
+    Attempt(backups.files_that_come_and_go, "ok"),
     Attempt(budgets.checkpoints_over_many_attempts, "ok checkpoint_quota", short=True),
     Attempt(budgets.checkpoints_over_quota, "device_share quota_exceeded"),
     Attempt(budgets.artifacts_of_one_device, "ok device_share", short=True),
