@@ -23,6 +23,8 @@
 #include "storage/sqlite/schema.h"
 #include "storage/sqlite/tests/storage_runs.h"
 
+struct sqlite3_api_routines;  // of sqlite3ext.h
+
 namespace hyperflock::storage {
 namespace {
 
@@ -159,7 +161,7 @@ int note_statement(unsigned, void*, void* statement, void*) {
   return 0;
 }
 
-int trace(sqlite3* db, char**, const void*) {
+int trace(sqlite3* db, char**, const sqlite3_api_routines*) {
   return sqlite3_trace_v2(db, SQLITE_TRACE_STMT, note_statement, nullptr);
 }
 
