@@ -52,8 +52,8 @@ step_server_portable() {
 step_benches() { build_preset release; }
 
 # Installs Clang, which compiles the tests. GCC compiles the release, so both compilers check every
-# line.
-step_clang() { apt_install clang-19 libclang-rt-19-dev llvm-19; }
+# line. Its linker takes a quarter of the CPU time of GNU's.
+step_clang() { apt_install clang-19 libclang-rt-19-dev lld-19 llvm-19; }
 
 step_server_debug() { build_preset debug; }
 

@@ -18,6 +18,7 @@ import json
 import os
 import re
 import resource
+import shutil
 import signal
 import subprocess
 import sys
@@ -41,6 +42,9 @@ JUNIT = ROOT / "build" / "reports" / "junit"
 PLACES = max(4, os.cpu_count() or 1)
 BUSY_PROCESSES = 8
 LOG_LINES = 80
+#: A run ends when less than this is free where it builds. A server refuses to store with less than
+#: 1 GiB, so tests would wait for what cannot come.
+LEAST_FREE_BYTES = int(os.environ.get("LEAST_FREE_BYTES", 2 << 30))
 EVERY_STEP_READS = ("tests/suites/shell.sh", "tests/suites/step")
 
 STARTED = re.compile(r"^\s*Start\s+\d+: (\S+)$")
@@ -77,6 +81,20 @@ class Result:
 
 class UsageError(Exception):
     """The command line names something that does not exist."""
+
+
+class DiskFullError(Exception):
+    """There is too little room on the disk for steps to run."""
+
+
+def check_room() -> None:
+    """Raise DiskFullError if less than LEAST_FREE_BYTES are free on the disk of build/."""
+    free = shutil.disk_usage(BUILD).free
+    if free < LEAST_FREE_BYTES:
+        raise DiskFullError(
+            f"only {free / 1e9:.1f} GB are free on the disk of {BUILD.parent}, and steps need "
+            f"{LEAST_FREE_BYTES / 1e9:.1f} GB. Make room, then run it again."
+        )
 
 
 def configure() -> dict[str, Step]:
@@ -223,7 +241,9 @@ def forget_results() -> None:
 def run_ctest(names: Sequence[str], results: dict[str, Result], out: TextIO) -> None:
     """Run steps and the steps that they need. When one starts or ends, print a line; when it ends,
     add its result to ``results``. After an interrupt, ``results`` has the steps that ended before.
+    End the steps and raise DiskFullError if there is too little room.
     """
+    check_room()
     JUNIT.mkdir(parents=True, exist_ok=True)
     pattern = "^(" + "|".join(map(re.escape, names)) + ")$"
     command = ["ctest", "--test-dir", str(BUILD), "-R", pattern, "-j", str(PLACES)]
@@ -240,6 +260,8 @@ def run_ctest(names: Sequence[str], results: dict[str, Result], out: TextIO) -> 
                 print(progress_line(name, results[name]), file=out, flush=True)
             else:
                 other.append(line)
+                continue
+            check_room()
         if ctest.wait() and all(result.status == 0 for result in results.values()):
             print("".join(other), file=out)
             sys.exit(1)
@@ -367,7 +389,10 @@ def test(arguments: Sequence[str]) -> int:
             if name in results:
                 passed = results[name].status == 0
                 state.record(name, passed, before.get(name, ""), after.get(name, ""))
-        state.save()
+        try:
+            state.save()
+        except OSError as error:  # must not hide why the run ended
+            print(f"run: the results could not be kept: {error}", file=sys.stderr)
     return 0 if report(names, results, time.monotonic() - began, all_cpu_s) else 1
 
 
@@ -400,6 +425,9 @@ def main(arguments: Sequence[str]) -> int:
     except UsageError as error:
         print(f"run: {error}", file=sys.stderr)
         return 2
+    except DiskFullError as error:
+        print(f"run: {error}", file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130

@@ -9,7 +9,7 @@
 #   LOCK name         no two steps with the same lock run at once
 #   PROCESSORS n      how many of CTest's parallel places it takes (1)
 #   COST n            steps that cost more start earlier (1); after the first run, CTest uses the measured seconds
-#   TIMEOUT seconds   after how long CTest ends it (7200): for a step that hangs, not for a busy machine
+#   TIMEOUT seconds   after how long CTest ends it (3600): for a step that hangs, not for a busy machine
 #   ALONE             no other step runs at the same time
 
 get_filename_component(SUITES_ROOT ${CMAKE_CURRENT_LIST_DIR}/../.. ABSOLUTE)
@@ -33,7 +33,7 @@ function(declare_step kind name)
       message(FATAL_ERROR "${name} reads ${input}, which is not there")
     endif()
   endforeach()
-  foreach(default PROCESSORS=1 COST=1 TIMEOUT=7200)
+  foreach(default PROCESSORS=1 COST=1 TIMEOUT=3600)
     string(REGEX MATCH "^(.*)=(.*)$" matched ${default})
     if(NOT ARG_${CMAKE_MATCH_1})
       set(ARG_${CMAKE_MATCH_1} ${CMAKE_MATCH_2})

@@ -96,10 +96,11 @@ def toy(tmp_path: Path) -> Path:
 def run(toy: Path) -> Run:
     """Return a function that calls ``./run`` in the toy tree."""
 
-    def call(*words: str) -> subprocess.CompletedProcess[str]:
+    def call(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [toy / "run", *words],
             cwd=toy,
+            env=os.environ | variables,
             capture_output=True,
             text=True,
             timeout=PATIENCE_S,
@@ -283,6 +284,24 @@ def test_a_suite_beyond_its_limit_fails(run: Run, toy: Path) -> None:
     assert done.returncode == 1
     assert "x killed                   Timeout" in done.stdout
     assert json.loads((toy / "build/suites/state.json").read_text())["killed"]["passed"] is False
+
+
+def test_a_full_disk_ends_a_run_before_its_first_step(run: Run) -> None:
+    done = run("test", "good", LEAST_FREE_BYTES=str(1 << 60))
+    assert (done.returncode, ran(done)) == (1, set())
+    assert re.fullmatch(r"run: only [\d.]+ GB are free .*\n", done.stderr)
+
+
+def test_a_disk_that_fills_ends_the_steps(run: Run, toy: Path) -> None:
+    # The driver sees what `df` would say: the file `full` stands for a disk without room.
+    driver = toy / "tests/suites/driver.py"
+    room = "free = 0 if (ROOT / 'full').exists() else"
+    driver.write_text(driver.read_text().replace("    free =", f"    {room}"))
+    (toy / "part/steps.sh").write_text(STEPS + "step_tools() { touch full; }\n")
+    done = run("test", "good", "slow")
+    assert done.returncode == 1, done.stdout
+    assert done.stderr.startswith("run: only 0.0 GB are free")
+    assert not names_of({pid: start_of(pid) for pid in children(toy)})
 
 
 def test_junit_has_every_step(run: Run, toy: Path) -> None:
