@@ -34,6 +34,10 @@ def python_of(version: str) -> str | None:
 
 
 PYTHONS = {version: path for version in VERSIONS if (path := python_of(version))}
+#: The versions that tests run on: all that are here with ``./run test --whole``, else the oldest
+#: and the newest.
+ENDS = (next(iter(PYTHONS), None), next(reversed(PYTHONS), None))
+TESTED = [version for version in PYTHONS if os.environ.get("HYPERFLOCK_WHOLE") or version in ENDS]
 
 
 def wheel(ending: str) -> Path:

@@ -1,7 +1,7 @@
 """Tests that plain pip installs the extra ``chainer`` from a folder with the wheels of a release.
 
-It is installed into an empty environment without a compiler, on every Python that is here and with
-every NumPy that this Python has. Run by ``./run test wheels_test``.
+It is installed into an empty environment without a compiler, on the Pythons that are here and with
+every NumPy that each of them has. Run by ``./run test wheels_test``.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from environments import PYTHONS, ROOT, WHEELS, Installed
+from environments import PYTHONS, ROOT, TESTED, WHEELS, Installed
 
 #: For each major version of NumPy, the versions of Python with a wheel of it: NumPy 1.26 has none
 #: for 3.13.
@@ -87,7 +87,7 @@ def test_a_build_gives_the_same_bytes(tmp_path: Path) -> None:
         assert not [name for name in names if name.endswith((".so", ".pyd", ".c", ".pyx"))]
 
 
-@pytest.mark.parametrize("version", PYTHONS)
+@pytest.mark.parametrize("version", TESTED)
 def test_chainer_by_plain_pip(version: str, tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(OBJECTIVE)
     here: Installed | None = None

@@ -1,4 +1,4 @@
-"""Tests the wheel with a server, installed into an empty environment on every Python that is here.
+"""Tests the wheel with a server, installed into an empty environment on the Pythons that are here.
 
 No checkout is in reach: current folder, ``PYTHONPATH``, home and cache are a test's own.
 Run by ``./run test wheels_test``, which builds the wheel into ``build/wheel``. pip fetches what the
@@ -12,7 +12,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from environments import PYTHONS, VERSIONS, Installed, wheel
+from environments import PYTHONS, TESTED, VERSIONS, Installed, wheel
 
 MOST_BYTES = 45_000_000
 PORTS = ("--compute", "127.0.0.1:0", "--console", "127.0.0.1:0")
@@ -49,7 +49,7 @@ def test_wheel_is_small_and_the_pure_one_has_no_server() -> None:
         assert "hyperflock/_local/demo/digits_grid.py" in archive.namelist()
 
 
-@pytest.mark.parametrize("version", PYTHONS)
+@pytest.mark.parametrize("version", TESTED)
 def test_server_study_and_volunteer_without_a_checkout(version: str, tmp_path: Path) -> None:
     here = Installed(PYTHONS[version], tmp_path, wheel("_x86_64"))
     (tmp_path / "study.py").write_text(STUDY)
