@@ -15,15 +15,18 @@ _MANY = 150
 
 
 def checkpoints_over_many_attempts(ground: Ground) -> Iterator[str]:
-    """Save one checkpoint, release the attempt and take another one, again and again."""
+    """Save nearly as many checkpoints as one attempt may, release it and take another one, again
+    and again.
+    """
     ground.study()
     with Wire(ground) as wire:
         for seq in range(1, _MANY):
             attempt = wire.lease()["attempt"]
-            answer = save(ground, wire.who, attempt, b"PK\x03\x04" + seq.to_bytes(4))
-            yield answer.code
-            if answer.code != "ok":
-                break
+            for part in range(9):
+                answer = save(ground, wire.who, attempt, b"PK\x03\x04" + bytes((seq, part)))
+                yield answer.code
+                if answer.code != "ok":
+                    return
             release(wire, attempt, seq)
 
 
