@@ -38,10 +38,12 @@ check() {
 # one_in N: prints N, or 1 with --whole. A suite on the software device runs one case in N.
 one_in() { if [[ ${HYPERFLOCK_WHOLE:-} ]]; then echo 1; else echo "$1"; fi; }
 
-# run_pytest and run_vitest run tests through `check` (above), and write a JUnit report for each run.
+# run_pytest and run_vitest run tests through `check` (above), and write a JUnit report for each run. pytest keeps the
+# folders of failed tests alone: those of all tests take gigabytes.
 REPORTS=0
 run_pytest() { # ARGUMENT...
-  check python3 -m pytest -q -p no:cacheprovider --junitxml="$JUNIT/$((++REPORTS)).xml" "$@"
+  check python3 -m pytest -q -p no:cacheprovider -o tmp_path_retention_policy=failed \
+    --junitxml="$JUNIT/$((++REPORTS)).xml" "$@"
 }
 run_vitest() { # FOLDER ARGUMENT...
   check npx vitest run --root "$1" --reporter=verbose --reporter=junit \

@@ -40,7 +40,7 @@ class HeldPort:
 
 
 def _small_reserve(options: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the option for a small reserve on the disk, because tests' folders are kept."""
+    """Return the option for a small reserve on the disk, because tests start many servers."""
     return () if "--reserve-bytes" in options else ("--reserve-bytes", str(1 << 20))
 
 
