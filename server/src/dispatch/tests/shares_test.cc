@@ -106,7 +106,7 @@ TEST_P(Weights, R70_ResearchersGetTheTimeOfDevicesByTheirWeights) {
   weigh(s, "bob", 200);
   weigh(s, "eve", 400);
   for (const std::string owner : {"ada", "bob", "eve"})
-    s.submit({.trials = 100'000, .owner = owner});
+    s.submit({.trials = 20'000, .owner = owner});
   // The trials of one study take longer than those of the others, so shares of leases differ.
   Pool pool(s, GetParam(), {40'000, 10'000, 20'000});
   pool.run(10'000);
@@ -117,8 +117,8 @@ TEST_P(Weights, R70_ResearchersGetTheTimeOfDevicesByTheirWeights) {
 
 TEST(Shares, R70_ResearchersWithoutAWeightGetTheSame) {
   Scenario s;
-  s.submit({.trials = 100'000, .owner = "ada"});
-  for (int i = 0; i < 3; ++i) s.submit({.trials = 100'000, .owner = "eve"});
+  s.submit({.trials = 20'000, .owner = "ada"});
+  for (int i = 0; i < 3; ++i) s.submit({.trials = 20'000, .owner = "eve"});
   Pool pool(s, 5, {kTrial, kTrial, kTrial, kTrial});
   pool.run(2'000);
   EXPECT_NEAR(pool.share(1), 0.5, 0.02);  // three studies get no more than one
@@ -126,8 +126,8 @@ TEST(Shares, R70_ResearchersWithoutAWeightGetTheSame) {
 
 TEST(Shares, R70_AChangedWeightCountsFromNowOn) {
   Scenario s;
-  s.submit({.trials = 100'000, .owner = "ada"});
-  s.submit({.trials = 100'000, .owner = "eve"});
+  s.submit({.trials = 20'000, .owner = "ada"});
+  s.submit({.trials = 20'000, .owner = "eve"});
   Pool pool(s, 5, {kTrial, kTrial});
   pool.run(1'000);
   weigh(s, "eve", 300);
@@ -138,7 +138,7 @@ TEST(Shares, R70_AChangedWeightCountsFromNowOn) {
 
 TEST(Shares, R31_ASmallStudyOfAnotherResearcherStartsWithTheNextLeases) {
   Scenario s;
-  s.submit({.trials = 100'000, .owner = "ada"});
+  s.submit({.trials = 20'000, .owner = "ada"});
   Pool pool(s, 10, {kTrial, kTrial});
   pool.run(5'000);
   s.submit({.trials = 10, .owner = "eve"});
@@ -152,10 +152,10 @@ TEST(Shares, R31_ASmallStudyOfAnotherResearcherStartsWithTheNextLeases) {
 TEST(Shares, R70_WhoHadNothingToLeaseGetsNoCreditForThatTime) {
   Scenario s;
   s.submit({.trials = 1, .owner = "eve"});
-  s.submit({.trials = 100'000, .owner = "ada"});
+  s.submit({.trials = 20'000, .owner = "ada"});
   Pool pool(s, 4, {kTrial, kTrial, kTrial});
   pool.run(2'000);
-  s.submit({.trials = 100'000, .owner = "eve"});
+  s.submit({.trials = 20'000, .owner = "eve"});
   pool.count_anew();
   pool.run(2'100);
   EXPECT_NEAR(pool.share(3), 0.5, 0.1);
@@ -165,7 +165,7 @@ TEST(Shares, R70_WhoHadNothingToLeaseGetsNoCreditForThatTime) {
 // served alone for as long.
 TEST(Shares, R70_WhoHeldAllDevicesIsNotMadeToWaitForAsLong) {
   Scenario s;
-  s.submit({.trials = 100'000, .owner = "ada"});
+  s.submit({.trials = 20'000, .owner = "ada"});
   std::vector<std::int64_t> attempts;
   for (const std::string device : {"a", "b", "c", "e"}) {
     s.open(device);
@@ -177,7 +177,7 @@ TEST(Shares, R70_WhoHeldAllDevicesIsNotMadeToWaitForAsLong) {
     std::size_t next = 0;
     for (const std::string device : {"a", "b", "c", "e"}) s.beat(device, attempts[next++], i + 1);
   }
-  s.submit({.trials = 100'000, .owner = "eve"});
+  s.submit({.trials = 20'000, .owner = "eve"});
   std::size_t next = 0;
   for (const std::string device : {"a", "b", "c", "e"}) s.complete(device, attempts[next++]);
   // Four devices are ahead by ten minutes each, which are 120 trials of eve. Then ada gets half.
@@ -212,8 +212,8 @@ TEST(Shares, R70_AGuaranteeComesBeforeWeights) {
 TEST(Shares, R70_GuaranteesStarveNobody) {
   Scenario s;
   guarantee(s, "eve", 100);
-  s.submit({.trials = 100'000, .owner = "ada"});
-  s.submit({.trials = 100'000, .owner = "eve"});
+  s.submit({.trials = 20'000, .owner = "ada"});
+  s.submit({.trials = 20'000, .owner = "eve"});
   Pool pool(s, 3, {kTrial, kTrial});
   pool.run(3'000);
   // ada gets a lease every ten minutes.
@@ -225,8 +225,8 @@ TEST(Shares, R70_GuaranteesStarveNobody) {
 
 TEST(Shares, R70_AStudyOfLowPriorityIsServedAfterTenMinutes) {
   Scenario s;
-  s.submit({.trials = 100'000, .priority = 5});
-  s.submit({.trials = 100'000, .priority = 0});
+  s.submit({.trials = 20'000, .priority = 5});
+  s.submit({.trials = 20'000, .priority = 0});
   Pool pool(s, 1, {kTrial, kTrial});
   pool.run(300);  // 6,000 s
   EXPECT_GE(pool.leases(2), 9);
@@ -235,10 +235,10 @@ TEST(Shares, R70_AStudyOfLowPriorityIsServedAfterTenMinutes) {
 
 TEST(Shares, R70_OfTwoLeasesAtMostOneIsOutOfTurn) {
   Scenario s;
-  s.submit({.trials = 100'000, .priority = 5});
+  s.submit({.trials = 1'000, .priority = 5});
   std::vector<Millis> trial_ms{kTrial};
   for (int i = 0; i < 100; ++i) {
-    s.submit({.trials = 100'000, .priority = 0});
+    s.submit({.trials = 1'000, .priority = 0});
     trial_ms.push_back(kTrial);
   }
   Pool pool(s, 1, trial_ms);
@@ -253,7 +253,7 @@ TEST(Shares, R70_OfTwoLeasesAtMostOneIsOutOfTurn) {
 TEST(Shares, R70_ADeviceStaysWithTheStudyWhoseFilesItHas) {
   Scenario s;
   for (const std::string owner : {"ada", "bob", "eve"})
-    s.submit({.trials = 100'000, .owner = owner});
+    s.submit({.trials = 20'000, .owner = owner});
   for (const std::string device : {"a", "b", "c"}) {
     s.open(device);
     s.ready(device);
@@ -271,8 +271,8 @@ TEST(Shares, R70_FilesKeepNoDeviceFromWhoeverIsBehind) {
   Scenario s;
   weigh(s, "ada", 100);
   weigh(s, "eve", 300);
-  s.submit({.trials = 100'000, .owner = "ada"});
-  s.submit({.trials = 100'000, .owner = "eve"});
+  s.submit({.trials = 20'000, .owner = "ada"});
+  s.submit({.trials = 20'000, .owner = "eve"});
   Pool pool(s, 1, {kTrial, kTrial});
   pool.run(4'000);
   EXPECT_NEAR(pool.share(1), 0.25, 0.0125);
@@ -333,8 +333,8 @@ TEST_F(Lending, R70_TheOperatorEndsTheLending) {
 TEST_F(Lending, R70_ProjectsShareLentDevicesByWeights) {
   s_.share(CeilingScope::project, "p", {.lends = {"*"}});
   s_.share(CeilingScope::project, "q", {.weight = 300});
-  s_.submit({.trials = 100'000, .project = "q"});
-  s_.submit({.trials = 100'000, .project = "r", .owner = "eve"});
+  s_.submit({.trials = 20'000, .project = "q"});
+  s_.submit({.trials = 20'000, .project = "r", .owner = "eve"});
   Pool pool(s_, 5, {kTrial, kTrial});
   pool.run(2'000);
   EXPECT_NEAR(pool.share(1), 0.75, 0.02);
@@ -344,8 +344,8 @@ TEST_F(Lending, R70_AProjectsGuaranteeTakesAtMostEverySecondLentDevice) {
   s_.share(CeilingScope::project, "p", {.lends = {"*"}});
   s_.share(CeilingScope::project, "q", {.weight = 1, .guaranteed = 100});
   s_.share(CeilingScope::project, "r", {.weight = 1'000});
-  s_.submit({.trials = 100'000, .project = "q"});
-  s_.submit({.trials = 100'000, .project = "r", .owner = "eve"});
+  s_.submit({.trials = 20'000, .project = "q"});
+  s_.submit({.trials = 20'000, .project = "r", .owner = "eve"});
   Pool pool(s_, 4, {kTrial, kTrial});
   pool.run(400);
   EXPECT_NEAR(pool.share(1), 0.5, 0.02);
