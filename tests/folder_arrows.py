@@ -144,7 +144,7 @@ PARTS = (
             storage/sqlite/check
             storage/sqlite/tests storage/postgres backup
             storage/postgres/testing
-            storage/postgres/tests
+            storage/postgres/tests storage/move
             storage/testing
             auth dispatch
             dispatch/asked dispatch/model

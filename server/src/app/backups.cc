@@ -13,6 +13,8 @@
 #include "backup/repository.h"
 #include "backup/requests.h"
 #include "base/steady_clock.h"
+#include "storage/move/move.h"
+#include "storage/move/state_folder.h"
 #include "storage/sqlite/copy.h"
 #include "storage/sqlite/open.h"
 #include "telemetry/log.h"
@@ -49,12 +51,6 @@ std::int64_t newest_in(const std::string& folder) {
   if (names.empty()) return 0;
   const auto manifest = (*repository)->manifest(names.back());
   return manifest ? manifest->at : 0;
-}
-
-Error no_database_file() {
-  return Error{"backup_failed",
-               "The server's database is PostgreSQL, which `hyperflock-server backup` does not "
-               "copy: use pg_dump, and copy the state folder (server/docs/postgres.md)."};
 }
 
 }  // namespace
@@ -124,23 +120,10 @@ Result<backup::Made> Backups::make(const std::string& folder, std::int64_t keep)
     if (parts_.room.admits_rows()) return {};
     return Error{"backup_no_room", "The disk of the state folder is nearly full: make room."};
   };
-  source.copy_database = [&](const std::string& target, const std::function<void()>& begin) {
-    bool first = true;
-    const auto control = [&](const storage::CopyProgress& progress) -> Status {
-      if (std::exchange(first, false)) begin();
-      TRY(source.may_go_on());
-      if (progress.log_bytes <= kLongestLog) return {};
-      return Error{"backup_no_room",
-                   "The copy takes so long that the database's log fills the disk of the state "
-                   "folder: name a folder on a faster disk, or make room."};
-    };
-    Status copied = storage::sqlite::copy_database(storage::database_of(state), target,
-                                                   storage::sqlite::Pace::shared, control);
-    if (first) begin();
-    return copied;
+  source.copy_database = [&](const std::string& target, const std::function<void()>& begun) {
+    return copy_rows(source, target, begun);
   };
-  auto made = parts_.has_database_file ? backup::make_backup(source, folder, keep)
-                                       : Result<backup::Made>(no_database_file());
+  auto made = backup::make_backup(source, folder, keep);
   if (!made) {
     parts_.metrics.count(Counter::backup_failures, made.error().code);
     telemetry::log(LogLevel::warning, "backup_failed",
@@ -158,6 +141,30 @@ Result<backup::Made> Backups::make(const std::string& folder, std::int64_t keep)
                   {"bytes", made->bytes},
                   {"findings", static_cast<std::int64_t>(made->findings.size())}});
   return made;
+}
+
+Status Backups::copy_rows(const backup::Source& source, const std::string& target,
+                          const std::function<void()>& begun) const {
+  if (!parts_.database.empty()) {
+    TRY(const auto place, storage::postgres_place(parts_.database, parts_.database_password_file));
+    TRY(storage::copy_from_postgres(place, target, begun, [&source](const storage::MoveProgress&) {
+      return source.may_go_on();
+    }));
+    return {};
+  }
+  bool first = true;
+  const auto control = [&](const storage::CopyProgress& progress) -> Status {
+    if (std::exchange(first, false)) begun();
+    TRY(source.may_go_on());
+    if (progress.log_bytes <= kLongestLog) return {};
+    return Error{"backup_no_room",
+                 "The copy takes so long that the database's log fills the disk of the state "
+                 "folder: name a folder on a faster disk, or make room."};
+  };
+  Status copied = storage::sqlite::copy_database(storage::database_of(parts_.state_dir), target,
+                                                 storage::sqlite::Pace::shared, control);
+  if (first) begun();
+  return copied;
 }
 
 void Backups::stop() {

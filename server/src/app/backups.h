@@ -28,7 +28,8 @@ class Backups {
   };
   struct Parts {
     std::string state_dir;
-    bool has_database_file = true;  // SQLite's, which is copied
+    std::string database;  // URL of PostgreSQL; empty: SQLite's file in the state folder
+    std::string database_password_file;
     blobs::CollectedBlobs& blobs;
     blobs::CollectedBlobs& collected;
     const blobs::DiskRoom& room;
@@ -56,6 +57,8 @@ class Backups {
   void begin(std::function<void()> work);
   void make_due();
   Result<backup::Made> make(const std::string& folder, std::int64_t keep);
+  Status copy_rows(const backup::Source& source, const std::string& target,
+                   const std::function<void()>& begun) const;
 
   const Parts parts_;
   std::thread thread_;

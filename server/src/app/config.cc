@@ -6,6 +6,7 @@
 
 #include "app/version.h"
 #include "cli/backup_command.h"
+#include "cli/migrate_command.h"
 #include "settings/command.h"
 #include "settings/flags.h"
 #include "settings/table.h"
@@ -80,6 +81,7 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
   const settings::Flags serve_flags(*serve);
   const ConfigCommands config(app);
   const cli::BackupCommands backups(app);
+  const cli::MigrateCommand migrate(app);
   CLI::App* healthcheck =
       app.add_subcommand("healthcheck", "ask a running server whether it is well; exit 0 or 1");
   healthcheck->add_option("--url", health_config.url, "address to ask")
@@ -113,6 +115,10 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
   }
   if (backups.parsed()) {
     auto done = backups.run(std::string(kVersion));
+    return Stop{done.status, std::move(done.text)};
+  }
+  if (migrate.parsed()) {
+    auto done = migrate.run();
     return Stop{done.status, std::move(done.text)};
   }
   if (config.parsed()) return config.run();

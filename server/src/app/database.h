@@ -27,8 +27,8 @@ Result<storage::PostgresSettings> postgres_settings(const ServeConfig& config);
 
 // With --shared-files, takes the files, too. The state folder must exist. `lost` is called once, on
 // any thread, when another server has taken the database over. Errors: those of
-// storage::open_sqlite_storage(), of storage::open_postgres_storage(), of postgres_settings(), and
-// of take_shared_files().
+// storage::open_sqlite_storage(), of storage::open_postgres_storage(), of postgres_settings(),
+// of take_shared_files(), and `state_moved`.
 Result<OpenedDatabase> open_database(const ServeConfig& config, storage::WallClock clock,
                                      std::optional<storage::StandbyTarget> standby = {},
                                      std::function<void()> lost = {});

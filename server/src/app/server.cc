@@ -196,8 +196,8 @@ class RunningServer final : public Server {
                       }}),
         hub_(hub::make_hub(io_, *storage_, readers_, outputs_, metrics_, hub_settings(config))),
         deliverer_(*storage_, deliverer_settings()),
-        backups_({config.state_dir, config.database.empty(), *blobs_, *collected_, *room_, metrics_,
-                  schedule_of(config)}),
+        backups_({config.state_dir, config.database, config.database_password_file, *blobs_,
+                  *collected_, *room_, metrics_, schedule_of(config)}),
         sweep_(asio::make_strand(io_)),
         idle_devices_(*storage_, readers_, *hub_, identities_, sweep_.get_executor(),
                       {.days = config.idle_device_days, .most_devices = config.max_devices}) {}

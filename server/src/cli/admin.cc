@@ -428,7 +428,8 @@ Result<std::string> answer_of(const AdminCommand& command, Conversation& server)
 }
 
 Result<std::string> answer(const AdminCommand& command, const Asker& asker) {
-  if (command.verb == "recover") return recover_admin(command.state_dir, command.name);
+  if (command.verb == "recover")
+    return recover_admin(command.state_dir, command.name, command.postgres);
   TRY(const auto token, token_of(command));
   Conversation server(command, asker, token);
   return answer_of(command, server);

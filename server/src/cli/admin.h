@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "cli/http_client.h"
+#include "cli/postgres_flags.h"
 
 namespace CLI {
 class App;
@@ -28,7 +29,8 @@ struct AdminCommand {
   std::string credentials_file;  // what `serve --credentials-file` wrote
   std::string ca_file;
   std::string state_dir;  // for `token recover`, which uses no server
-  bool json = false;      // prints the server's JSON
+  PostgresFlags postgres;
+  bool json = false;  // prints the server's JSON
 
   // The arguments of the verbs, such as `create` in `token create`. Each verb uses some of them.
   std::string name;

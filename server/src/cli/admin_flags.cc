@@ -118,6 +118,7 @@ void add_admin_commands(CLI::App& app, AdminCommand& command) {
   recover.add_option("--state", command.state_dir, "folder that `serve --state` was given")
       ->required()
       ->check(CLI::ExistingDirectory);
+  add_postgres_flags(recover, command.postgres);
   flags.credentials(recover,
                     "file that `serve --credentials-file` wrote; it keeps the new token too");
 

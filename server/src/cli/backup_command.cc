@@ -15,6 +15,8 @@
 #include "backup/verify.h"
 #include "names/names.h"
 #include "protocol/json/json_writer.h"
+#include "storage/move/move.h"
+#include "storage/move/state_folder.h"
 #include "storage/sqlite/check/stopped_database.h"
 #include "storage/sqlite/open.h"
 #include "storage/sqlite/storage.h"
@@ -54,13 +56,44 @@ void append_findings(std::string& out, ObjectWriter& body,
 
 std::string mib(std::int64_t bytes) { return std::to_string((bytes + 1'048'575) >> 20) + " MiB"; }
 
+// Makes a backup of a server that does not run.
+Result<backup::Made> make_stopped(const std::string& state_dir, const PostgresFlags& postgres,
+                                  const std::string& folder, std::int64_t keep,
+                                  const std::string& version) {
+  if (postgres.database.empty()) {
+    TRY(storage::check_not_moved(state_dir));
+    return backup::back_up_stopped(state_dir, version, wall_now(), folder, keep);
+  }
+  TRY(const auto lock, storage::FileLock::take(storage::database_of(state_dir) + ".lock"));
+  TRY(const auto place, storage::postgres_place(postgres.database, postgres.password_file));
+  backup::Source source;
+  source.state_dir = state_dir;
+  source.server_version = version;
+  source.now = wall_now();
+  source.copy_database = [&](const std::string& target,
+                             const std::function<void()>& begun) -> Status {
+    TRY(storage::copy_from_postgres(place, target, begun,
+                                    [](const storage::MoveProgress&) { return Status(); }));
+    return {};
+  };
+  return backup::make_backup(source, folder, keep);
+}
+
 // Makes a backup, or has the server make it that runs on the state folder.
-Result<backup::Made> make(const std::string& state_dir, const std::string& folder,
-                          std::int64_t keep, const std::string& version) {
+Result<backup::Made> make(const std::string& state_dir, const PostgresFlags& postgres,
+                          const std::string& folder, std::int64_t keep,
+                          const std::string& version) {
   const std::string database = storage::database_of(state_dir);
   {
-    auto made = backup::back_up_stopped(state_dir, version, wall_now(), folder, keep);
-    if (made || made.error().code != "storage_open") return made;
+    auto made = make_stopped(state_dir, postgres, folder, keep, version);
+    // A running server knows its database. A folder without a file has none.
+    if (made || (made.error().code != "storage_open" && made.error().code != "bad_state" &&
+                 made.error().code != "state_moved"))
+      return made;
+    if (storage::FileLock::take(database + ".lock")) {
+      if (postgres.database.empty()) TRY(storage::check_has_file(state_dir));
+      return made;
+    }
   }
   std::error_code error;
   const backup::BackupRequest request{
@@ -103,6 +136,7 @@ BackupCommands::BackupCommands(CLI::App& app)
   backup_->add_option("--keep", keep_, "remove the oldest backups beyond so many; 0 keeps all")
       ->check(CLI::Range(0, 100'000))
       ->capture_default_str();
+  add_postgres_flags(*backup_, postgres_);
   restore_->add_option("--state", state_dir_, "new or empty folder for `serve --state`")
       ->required();
   for (CLI::App* command : {restore_, verify_})
@@ -122,7 +156,7 @@ BackupCommands::Result BackupCommands::run(const std::string& server_version) co
   std::vector<storage::Finding> findings;
   std::string summary;
   if (backup_->parsed()) {
-    const auto made = make(state_dir_, folder_, keep_, server_version);
+    const auto made = make(state_dir_, postgres_, folder_, keep_, server_version);
     if (!made) return failed(made.error());
     findings = made->findings;
     out = backup::to_text(*made);

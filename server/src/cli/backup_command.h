@@ -7,6 +7,8 @@
 #include <memory>
 #include <string>
 
+#include "cli/postgres_flags.h"
+
 namespace CLI {
 class App;
 }
@@ -33,6 +35,7 @@ class BackupCommands {
   std::string folder_;
   std::string state_dir_;
   std::string name_;
+  PostgresFlags postgres_;
   std::int64_t keep_ = 0;
   bool json_ = false;
   bool standby_ = false;

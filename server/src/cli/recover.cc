@@ -3,13 +3,17 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "auth/tokens.h"
 #include "auth/trusted_clock.h"
 #include "protocol/json/json_writer.h"
 #include "storage/identity.h"
+#include "storage/move/state_folder.h"
+#include "storage/postgres/open.h"
 #include "storage/sqlite/open.h"
+#include "storage/sqlite/storage.h"
 
 namespace hyperflock::cli {
 namespace {
@@ -23,18 +27,44 @@ Error nobody(const std::string& name) {
           "and prints the token."};
 }
 
-}  // namespace
-
-Result<std::string> recover_admin(const std::string& state_dir, const std::string& name) {
+// Opens SQLite's file. It must exist, because opening a database would create it.
+Result<std::unique_ptr<storage::Storage>> open_file(const std::string& state_dir,
+                                                    storage::WallClock clock) {
+  TRY(storage::check_not_moved(state_dir));
+  TRY(storage::check_has_file(state_dir));
   const std::string database = storage::database_of(state_dir);
   std::error_code ignored;
-  // The file must exist, because opening a database would create it.
   if (!std::filesystem::is_regular_file(database, ignored)) {
     return Error{"bad_state",
                  "There is no " + database + ": give the folder that `serve --state` was given."};
   }
+  return storage::open_sqlite_storage(database, std::move(clock));
+}
+
+// Opens PostgreSQL as the server of the state folder does.
+Result<std::unique_ptr<storage::Storage>> open_postgres(const std::string& state_dir,
+                                                        const PostgresFlags& flags,
+                                                        storage::WallClock clock) {
+  TRY(const auto place, storage::postgres_place(flags.database, flags.password_file));
+  storage::PostgresSettings settings{.url = place.url, .password = place.password};
+  TRY(settings.server, storage::server_name(state_dir, auth::new_device_id));
+  return storage::open_postgres_storage(std::move(settings), std::move(clock));
+}
+
+}  // namespace
+
+Result<std::string> recover_admin(const std::string& state_dir, const std::string& name,
+                                  const PostgresFlags& postgres) {
   auth::TrustedClock clock;
-  TRY(const auto storage, storage::open_sqlite_storage(database, [&clock] { return clock.now(); }));
+  const auto now = [&clock] { return clock.now(); };
+  std::unique_ptr<storage::FileLock> lock;  // SQLite's storage has its own
+  std::unique_ptr<storage::Storage> storage;
+  if (postgres.database.empty()) {
+    TRY(storage, open_file(state_dir, now));
+  } else {
+    TRY(lock, storage::FileLock::take(storage::database_of(state_dir) + ".lock"));
+    TRY(storage, open_postgres(state_dir, postgres, now));
+  }
   TRY(const std::int64_t kept, storage->kept_time());
   clock.begin(kept, auth::AtStart::be_careful);  // a wrong clock must not become the kept time
   TRY(const auto known, storage->identities());

@@ -67,10 +67,10 @@ Status check(const ServeConfig& config) {
               "where something in front of the server does TLS."};
     }
   }
-  if (!config.database.empty() && !(config.backup_to.empty() && config.standby.empty())) {
+  if (!config.database.empty() && !config.standby.empty()) {
     return Error{"bad_flag",
-                 "--backup-to and --standby copy the database of SQLite: with --database, use "
-                 "PostgreSQL's own backups and standbys."};
+                 "--standby ships the database of SQLite: with --database, use PostgreSQL's own "
+                 "standbys."};
   }
   if (!config.shared_files.empty() && config.database.empty()) {
     return Error{

@@ -253,17 +253,23 @@ void Client::roll_back() {
   open_ = false;
 }
 
-void Client::exec(const std::string& script) {
+Client::Answer Client::outside_pipeline(const std::string& command) {
   finish();
   if (PQexitPipelineMode(connection_.get()) != 1) lost();
-  const Answer answer(PQexec(connection_.get(), script.c_str()));
+  Answer answer(PQexec(connection_.get(), command.c_str()));
   if (!usable()) lost();
+  return answer;
+}
+
+void Client::back_to_pipeline(const Answer& answer) {
   const bool good = PQresultStatus(answer.get()) == PGRES_COMMAND_OK ||
                     PQresultStatus(answer.get()) == PGRES_TUPLES_OK;
   const PgError error(state_of(answer.get()), trimmed(PQresultErrorMessage(answer.get())));
   if (PQenterPipelineMode(connection_.get()) != 1) lost();
   if (!good) throw PgError(error);
 }
+
+void Client::exec(const std::string& script) { back_to_pipeline(outside_pipeline(script)); }
 
 sql::Statement* Client::prepared(sql::Sql sql, std::size_t) {
   auto& cached = statements_[sql.text()];

@@ -80,6 +80,11 @@ class Client final : public sql::Connection {
 
   // Runs a script of statements without parameters.
   void exec(const std::string& script);
+  // Runs `COPY ... FROM STDIN`. `more` appends bytes to a text, and returns false if they were the
+  // last. If it throws, nothing is copied, and the transaction has failed.
+  void copy_in(const std::string& command, const std::function<bool(std::string&)>& more);
+  // Runs `COPY ... TO STDOUT`. If `use` throws, the connection is closed.
+  void copy_out(const std::string& command, const std::function<void(std::string_view)>& use);
 
   // Returns the statement for this SQL, which is PostgreSQL's own.
   Prepared& statement(sql::Sql sql);
@@ -124,6 +129,9 @@ class Client final : public sql::Connection {
   sql::Statement* prepared(sql::Sql sql, std::size_t parameters) override;
   int changes() const override { return changes_; }
   void send_text(const char* sql);
+  // Return the answer of a command that is sent outside of the pipeline, and go back to it.
+  Answer outside_pipeline(const std::string& command);
+  void back_to_pipeline(const Answer& answer);
   void send(Prepared& statement);
   [[noreturn]] void lost();
   Answer next_answer();

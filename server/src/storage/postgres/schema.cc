@@ -19,12 +19,11 @@ std::string unsafe_setting(Client& db) {
 
 }  // namespace
 
-Status migrate(Client& db, const std::string& place) {
+Status migrate_within(Client& db, const std::string& place) {
   if (const std::string why = unsafe_setting(db); !why.empty()) {
     return Error{"storage_open", "Cannot use the database (" + place + "): " + why +
                                      ", so it would lose results when it crashes. Turn it on."};
   }
-  sql::Transaction transaction(db, sql::Access::write);
   // Schemas of one database do not wait for each other.
   auto& lock = db.statement("SELECT pg_advisory_xact_lock($1 # hashtext(current_schema()))");
   lock.bind(1, kMigrationLock);
@@ -53,6 +52,12 @@ Status migrate(Client& db, const std::string& place) {
     note.bind(1, migration.version);
     note.step();
   }
+  return {};
+}
+
+Status migrate(Client& db, const std::string& place) {
+  sql::Transaction transaction(db, sql::Access::write);
+  TRY(migrate_within(db, place));
   transaction.commit();
   return {};
 }

@@ -24,4 +24,7 @@ std::span<const Migration> migrations();
 // not write safely.
 Status migrate(Client& db, const std::string& place);
 
+// As migrate(), in the transaction that is open. Other servers that migrate wait until it ends.
+Status migrate_within(Client& db, const std::string& place);
+
 }  // namespace hyperflock::storage::postgres

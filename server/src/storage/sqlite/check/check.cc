@@ -143,7 +143,7 @@ Result<CheckedDatabase> check_database(const std::string& path, DatabaseState st
     TRY(lock, FileLock::take(path + ".lock"));
   }
   try {
-    Db db(path, state == DatabaseState::stopped ? Db::Mode::read_only : Db::Mode::immutable);
+    Db db(path, state == DatabaseState::resting ? Db::Mode::immutable : Db::Mode::read_only);
     return check(db, path);
   } catch (const sqlite::SqliteError& error) {
     const int code = error.code() & 0xff;

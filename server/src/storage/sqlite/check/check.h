@@ -33,8 +33,8 @@ struct CheckedDatabase {
 
 // `resting`: nothing is changed, and no other file is read: the file is a whole database without a
 // log, as backups have it. `stopped`: the database of a server that does not run; a log that a
-// crash left is part of it.
-enum class DatabaseState { resting, stopped };
+// crash left is part of it. `locked`: the same, and the caller has the FileLock.
+enum class DatabaseState { resting, stopped, locked };
 
 // Errors: `storage_open` if the file is not a database of this server, or is in use;
 // `storage_too_new`.
