@@ -111,8 +111,12 @@ Result<storage::Moved> move_rows(const std::string& state_dir, const PostgresFla
   };
   auto moved = storage::move_to_postgres(file, place, unstorable, control);
   progress.end();
-  if (moved) TRY(storage::note_moved(state_dir, moved->place));
-  return moved;
+  if (!moved) return moved;
+  const Status noted = storage::note_moved(state_dir, moved->place);
+  if (noted) return moved;
+  return Error{noted.error().code,
+               "Everything was moved, but a note of it is missing. " + noted.error().message +
+                   " Never start the server without --database on this folder."};
 }
 
 }  // namespace

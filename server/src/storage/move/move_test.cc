@@ -173,7 +173,8 @@ TEST_F(MoveTest, AServerGoesOnInTheOtherDatabase) {
 
 // An id that was given once is never given again.
 TEST_F(MoveTest, CountersGoOn) {
-  apply({note("one"), note("two"), create_principal("ada", 'a', PrincipalRole::admin)});
+  apply(
+      {note("one", false), note("two", false), create_principal("ada", 'a', PrincipalRole::admin)});
   move::SqliteFile(path_, move::SqliteFile::Use::create)
       .run("UPDATE sqlite_sequence SET seq = 5000 WHERE name = 'audit'");
   ASSERT_EQ(code(move_to(url_)), "none");

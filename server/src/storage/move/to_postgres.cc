@@ -192,6 +192,8 @@ class Mover {
           progress.rows = sum.rows();
           if (progress.rows % kControlRows == 0) go_on(control_(progress));
         });
+    progress.rows = sum.rows();
+    TRY(control_(progress));
     if (stream.ended() && sum == expected) return {};
     return Error{"move_differs",
                  "The table " + table.name + " has other rows in the database (" + moved_.place +
