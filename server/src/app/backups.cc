@@ -120,8 +120,8 @@ Result<backup::Made> Backups::make(const std::string& folder, std::int64_t keep)
     if (parts_.room.admits_rows()) return {};
     return Error{"backup_no_room", "The disk of the state folder is nearly full: make room."};
   };
-  source.copy_database = [&](const std::string& target, const std::function<void()>& begun) {
-    return copy_rows(source, target, begun);
+  source.copy_database = [&](const std::string& target, const std::function<void()>& taken) {
+    return copy_rows(source, target, taken);
   };
   auto made = backup::make_backup(source, folder, keep);
   if (!made) {
