@@ -79,7 +79,8 @@ class Maker {
     for (const auto& entry : fs::recursive_directory_iterator(state / "runtimes", error)) {
       std::error_code none;
       if (entry.is_regular_file(none) && !entry.is_symlink(none))
-        paths.push_back(fs::relative(entry.path(), state).string());
+        // Not fs::relative(), because the folder may be a link (--shared-files).
+        paths.push_back(entry.path().lexically_relative(state).string());
     }
     std::ranges::sort(paths);
     for (const std::string& path : paths) {

@@ -109,6 +109,8 @@ Result<backup::Made> make(const std::string& state_dir, const PostgresFlags& pos
 }
 
 Result<storage::Compacted> compact(const std::string& state_dir) {
+  TRY(storage::check_not_moved(state_dir));
+  TRY(storage::check_has_file(state_dir));
   TRY(const auto database, storage::StoppedDatabase::open(storage::database_of(state_dir)));
   return database->compact();
 }
