@@ -15,7 +15,6 @@
 #include "base/testing/patience.h"
 #include "blobs/sha256.h"
 #include "cli/credentials.h"
-#include "cli/healthcheck.h"
 #include "cli/http_client.h"
 #include "paths.h"
 #include "storage/postgres/open.h"

@@ -54,6 +54,7 @@ class SqliteFile : public testing::Test {
 
   // Gives the file the schema of version 22.
   static void undo_seen_devices(sqlite::Db& db) {
+    db.exec("DROP INDEX failed_trials");
     db.exec("DROP TABLE shares");
     db.exec("DROP TABLE lending");
     db.exec("DROP INDEX devices_by_seen");
