@@ -232,9 +232,12 @@ TEST(Compaction, ShrinksTheDatabaseOfAStoppedServerAndKeepsAllElse) {
     worker.send(TestWorker::result(worker.await_lease().attempt, 0.5));
     EXPECT_EQ(worker.receive<protocol::ResultAck>().verdict, protocol::Verdict::accepted);
   }
-  for (int i = 0; i < 40; ++i) {  // their specs are long enough to leave free pages
-    const std::int64_t gone = server.submit(2'000, "gone " + std::to_string(i));
-    const std::string path = "/api/studies/" + std::to_string(gone);
+  std::vector<std::string> gone;  // their specs are long enough to leave free pages
+  for (int i = 0; i < 40; ++i) {
+    const std::int64_t study = server.submit(2'000, "gone " + std::to_string(i));
+    gone.push_back("/api/studies/" + std::to_string(study));
+  }
+  for (const std::string& path : gone) {
     EXPECT_EQ(server.rest("POST", path + "/cancel").status, 200);
     EXPECT_EQ(server.rest("DELETE", path).status, 200);
   }

@@ -1,5 +1,5 @@
-// Raises each error code of `hyperflock-server migrate`, and of commands that meet a state folder
-// whose rows are in PostgreSQL.
+// Raises each error code of `hyperflock-server migrate` and `compact`, and of commands that meet a
+// state folder whose rows are in PostgreSQL.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -148,6 +148,12 @@ inline std::map<std::string, std::string (*)()> with_moves(
          std::filesystem::remove(storage::database_of(codes.state()));
          return MoveCodes::code_in(
              MoveCodes::run({"backup", codes.file("backups"), "--state", codes.state()}));
+       }},
+      {"compact_failed",
+       [] {
+         const MoveCodes codes;
+         std::filesystem::create_directories(storage::database_of(codes.state()) + ".compact/x");
+         return MoveCodes::code_in(MoveCodes::run({"compact", "--state", codes.state()}));
        }},
   });
   return table;
