@@ -30,7 +30,7 @@ make_emscripten_root() {
   # Without what array-core does not link: 1.2 of 2.4 GB.
   debian_root "$EMSCRIPTEN_ROOT" trixie emscripten,cmake,ninja-build "deb $mirror trixie main" --variant=essential \
     --dpkgopt='path-exclude=/usr/share/doc/*' --dpkgopt='path-exclude=/usr/share/man/*' \
-    --dpkgopt='path-exclude=/usr/share/locale/*' --dpkgopt='path-exclude=/usr/share/emscripten/test/*' \
+    --dpkgopt='path-exclude=/usr/share/locale/*' \
     --dpkgopt="path-exclude=$libraries/pic/*" --dpkgopt="path-exclude=$libraries/lto*/*"
   rm -rf "$EMSCRIPTEN_ROOT"/var/cache/apt/archives/*.deb "$EMSCRIPTEN_ROOT"/var/lib/apt/lists/*
   touch "$EMSCRIPTEN_ROOT/made"

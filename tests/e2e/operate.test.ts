@@ -87,3 +87,47 @@ test("an administrator suspends a researcher, lets them back, and changes their 
   expect(errors).toEqual([]);
   await context.close();
 });
+
+test("an administrator shares the devices on a small phone, and a wrong name changes nothing", async () => {
+  const { admin_token } = await server.credentials();
+  const headers = { authorization: `Bearer ${admin_token}` };
+  const shares = async () =>
+    (await server.api<{ shares: Record<string, unknown>[] }>("/api/shares", { headers })).shares;
+  const context = await browser.newContext({
+    locale: "en-US",
+    viewport: { width: 320, height: 700 },
+  });
+  const page = await context.newPage();
+  await page.goto(server.console);
+  await page.locator("#token").fill(admin_token);
+  await page.locator("[data-action=sign_in]").click();
+  await page.locator("[data-action=operate]").click();
+  const set = async (scope: "researcher" | "project", fields: Readonly<Record<string, string>>) => {
+    await page.locator("#share-scope").selectOption(scope);
+    for (const name of ["name", "weight", "guaranteed", "lends"]) {
+      await page.locator(`#share-${name}`).fill(fields[name] ?? "");
+    }
+    await page.locator("[data-action=set_share]").click();
+  };
+  await page.locator("#share-name").waitFor();
+
+  await set("researcher", { name: "nobody of this name", weight: "200" });
+  await page.locator("[data-problem=bad_field]").waitFor();
+  expect(await shares()).toEqual([]);
+
+  await set("researcher", { name: "researcher", weight: "200", guaranteed: "3" });
+  const row = page.locator("[data-share=researcher]");
+  await row.getByText("200").waitFor();
+  await set("project", { name: "First project", lends: "*" });
+  await page.locator("[data-share=project]").getByText("every project").waitFor();
+  expect(await shares()).toMatchObject([
+    { scope: "project", name: "First project", lends: ["*"] },
+    { scope: "researcher", name: "researcher", weight: 200, guaranteed: 3 },
+  ]);
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(320);
+
+  // A share without anything in it leaves the list.
+  await set("researcher", { name: "researcher" });
+  await row.waitFor({ state: "detached" });
+  await context.close();
+});
