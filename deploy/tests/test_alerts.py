@@ -267,8 +267,8 @@ def test_readers_that_hang_make_a_queue(tmp_path: Path) -> None:
                 asking.enter_context(one)
                 one.sendall(b"GET /app/slow.js HTTP/1.1\r\nHost: a\r\n\r\n")
         # Each address may use one of the two threads at a time.
-        becomes(line, 'hyperflock_reader_queue_tasks{band="quick"}', 598)
-        line.fires("HyperflockReadersBusy", band="quick")
+        becomes(line, 'hyperflock_reader_queue_tasks{band="devices"}', 598)
+        line.fires("HyperflockReadersBusy", band="devices")
     line.check(tmp_path)
 
 
