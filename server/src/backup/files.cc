@@ -12,6 +12,7 @@
 #include <iterator>
 #include <span>
 
+#include "base/disk_full.h"
 #include "blobs/sha256.h"
 
 namespace hyperflock::backup {
@@ -67,7 +68,7 @@ bool copy_bytes(int from, int to) {
 }  // namespace
 
 Error disk_error(const fs::path& file, int error) {
-  if (error == ENOSPC || error == EDQUOT || error == EFBIG) {
+  if (means_no_room(error)) {
     return Error{"backup_no_room", "The disk of " + file.string() +
                                        " is full: free some room, or name a folder on another "
                                        "disk."};

@@ -137,8 +137,7 @@ std::vector<Setting> make_table() {
        "(PGPASSFILE, PGPASSWORD)"},
       {kFolders, "shared-files", text(&C::shared_files, "FOLDER", new_folder_fault),
        "folder, on a disk that all servers of --database share, of blobs, checkpoints and "
-       "runtimes; "
-       "default: each has its own in the folder of --state"},
+       "runtimes; default: each has its own in the folder of --state"},
       {kFolders, "wait-for-shard", flag(&C::wait_for_shard),
        "while another server has the database, wait as a spare, and take over within 15 s when it "
        "ends or does not answer; give it to all servers of the database"},

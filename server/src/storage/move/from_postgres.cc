@@ -1,11 +1,8 @@
 // Writes the rows of PostgreSQL to a file of SQLite; see move.h.
-#include <fcntl.h>
 #include <sqlite3.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 #include <string>
 
 #include "storage/move/move.h"
@@ -13,55 +10,14 @@
 #include "storage/move/sqlite_rows.h"
 #include "storage/move/tuple.h"
 #include "storage/postgres/schema.h"
+#include "storage/sqlite/copy.h"
+#include "storage/sqlite/new_file.h"
 #include "storage/sqlite/schema.h"
 
 namespace hyperflock::storage {
 namespace {
 
 using move::Table;
-
-constexpr std::int64_t kRowsBetweenControls = 1'000;
-// "HFlk": the application_id of SQLite's files.
-constexpr const char* kFileId = "1212574827";
-
-Error write_error(const std::string& target, int error, const std::string& why) {
-  if (error == ENOSPC || error == EDQUOT || error == EFBIG) {
-    return {"backup_no_room", "The disk of " + target +
-                                  " has no room for a copy of the database: free some, or name a "
-                                  "folder on another disk."};
-  }
-  return {"backup_failed",
-          "Cannot write " + target + " (" + why + "): look at the disk and the folder's rights."};
-}
-
-// A new file, which is removed unless it is whole.
-class NewFile {
- public:
-  explicit NewFile(std::string path) : path_(std::move(path)) {}
-  ~NewFile() {
-    if (file_ < 0) return;
-    ::close(file_);
-    if (!whole_) ::unlink(path_.c_str());
-  }
-  NewFile(const NewFile&) = delete;
-  NewFile& operator=(const NewFile&) = delete;
-
-  Status create() {
-    file_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (file_ < 0) return write_error(path_, errno, std::strerror(errno));
-    return {};
-  }
-  Status finish() {
-    if (::fsync(file_) != 0) return write_error(path_, errno, std::strerror(errno));
-    whole_ = true;
-    return {};
-  }
-
- private:
-  const std::string path_;
-  int file_ = -1;
-  bool whole_ = false;
-};
 
 // SQLite stores the two zeros as one.
 std::string with_one_zero(const Table& table, std::string_view tuple) {
@@ -98,8 +54,8 @@ class Exporter {
     sql::Transaction snapshot(db_, sql::Access::read);
     TRY(check_source());  // its first statement fixes the moment
     begun_();
-    NewFile created(target_);
-    TRY(created.create());
+    sqlite::NewFile created(target_);
+    if (!created.create()) return sqlite::copy_error(target_, errno);
     {
       move::SqliteFile file(target_, move::SqliteFile::Use::create);
       file.run("PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN");
@@ -109,9 +65,10 @@ class Exporter {
       file.run(triggers);
       set_counters(file);
       file.run("PRAGMA user_version = " + std::to_string(sqlite::migrations().back().version) +
-               "; PRAGMA application_id = " + kFileId + "; COMMIT");
+               "; PRAGMA application_id = " + sqlite::kApplicationId + "; COMMIT");
     }
-    TRY(created.finish());
+    if (!created.sync()) return sqlite::copy_error(target_, errno);
+    created.keep();
     return std::move(moved_);
   }
 
@@ -167,7 +124,7 @@ class Exporter {
         sent.add(row);
         rows.add(row);
         progress.rows = sent.rows();
-        if (progress.rows % kRowsBetweenControls == 0) move::go_on(control_(progress));
+        if (progress.rows % move::kControlRows == 0) move::go_on(control_(progress));
       };
       db_.copy_out(
           "COPY \"" + table.name + "\" (" + table.column_list() + ") TO STDOUT (FORMAT binary)",
@@ -229,7 +186,8 @@ Result<Moved> copy_from_postgres(const PostgresPlace& from, const std::string& t
     return Error{"backup_failed", "Cannot read the database (" + place + "): " + error.what() +
                                       ". Look at its log."};
   } catch (const sqlite::SqliteError& error) {
-    return write_error(target, (error.code() & 0xff) == SQLITE_FULL ? ENOSPC : 0, error.what());
+    return sqlite::copy_error(target, (error.code() & 0xff) == SQLITE_FULL ? ENOSPC : 0,
+                              error.what());
   }
 }
 

@@ -1,6 +1,7 @@
 // What both directions need of a database of PostgreSQL. Each function throws postgres::PgError.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +12,8 @@
 #include "storage/postgres/client.h"
 
 namespace hyperflock::storage::move {
+
+inline constexpr std::int64_t kControlRows = 1'000;  // rows between two calls of a MoveControl
 
 // Carries the error of a caller's function out of a callback.
 struct Stopped {

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <optional>
 
+#include "base/disk_full.h"
 #include "storage/move/tuple.h"
 #include "storage/postgres/arrays.h"
 
@@ -15,8 +16,7 @@ namespace {
 [[noreturn]] void throw_error_of(sqlite3* db, int code) {
   if (db == nullptr) throw sqlite::SqliteError(code, sqlite3_errstr(code));
   const int error = sqlite3_system_errno(db);
-  const bool full =
-      (code & 0xff) == SQLITE_IOERR && (error == ENOSPC || error == EDQUOT || error == EFBIG);
+  const bool full = (code & 0xff) == SQLITE_IOERR && means_no_room(error);
   throw sqlite::SqliteError(full ? SQLITE_FULL : code, sqlite3_errmsg(db));
 }
 

@@ -17,7 +17,6 @@ using move::go_on;
 using move::Table;
 using postgres::Client;
 
-constexpr std::int64_t kControlRows = 1'000;  // rows between two calls of `control`
 // How long it is tried to find out whether the commit took place whose answer was lost.
 constexpr std::chrono::seconds kPatience{60};
 constexpr std::chrono::milliseconds kRetry{200};
@@ -162,7 +161,7 @@ class Mover {
           sum.add(tuple);
           piece += tuple;
           progress.rows = sum.rows();
-          if (progress.rows % kControlRows == 0) go_on(control_(progress));
+          if (progress.rows % move::kControlRows == 0) go_on(control_(progress));
           return true;
         });
     moved_.rows += sum.rows();
@@ -190,7 +189,7 @@ class Mover {
         [&](std::string_view piece) {
           stream.feed(piece, [&](std::string_view tuple) { sum.add(tuple); });
           progress.rows = sum.rows();
-          if (progress.rows % kControlRows == 0) go_on(control_(progress));
+          if (progress.rows % move::kControlRows == 0) go_on(control_(progress));
         });
     progress.rows = sum.rows();
     TRY(control_(progress));

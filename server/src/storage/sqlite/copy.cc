@@ -14,8 +14,10 @@
 #include <system_error>
 #include <thread>
 
+#include "base/disk_full.h"
 #include "storage/sqlite/db/db.h"
 #include "storage/sqlite/db/long_read.h"
+#include "storage/sqlite/new_file.h"
 
 namespace hyperflock::storage::sqlite {
 namespace {
@@ -25,62 +27,40 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kPiecePages = 256;  // 1 MiB
 
-Error failed(const std::string& target, int error) {
-  if (error == ENOSPC || error == EDQUOT || error == EFBIG) {
-    return Error{"backup_no_room", "The disk of " + target +
-                                       " has no room for a copy of the database: free some, or "
-                                       "name a folder on another disk."};
-  }
-  return Error{"backup_failed", "Cannot write " + target + " (" + std::strerror(error) +
-                                    "): look at the disk and the folder's rights."};
-}
-
-// The file of the copy, which is removed unless it is whole.
+// The file of the copy.
 class Target {
  public:
-  explicit Target(std::string path) : path_(std::move(path)) {}
-  ~Target() {
-    if (file_ >= 0) ::close(file_);
-    if (!whole_) ::unlink(path_.c_str());
-  }
-  Target(const Target&) = delete;
-  Target& operator=(const Target&) = delete;
+  explicit Target(std::string path) : path_(std::move(path)), file_(path_) {}
 
   // Creates the file and takes its bytes from the disk, so that a full disk is known at once.
   Status create(std::int64_t bytes) {
-    file_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (file_ < 0) {
-      const Error error = failed(path_, errno);
-      whole_ = true;  // it is somebody else's file
-      return error;
-    }
+    if (!file_.create()) return copy_error(path_, errno);
     // Not every file system can do this. The writes then find out.
-    if (::fallocate(file_, FALLOC_FL_KEEP_SIZE, 0, std::max<off_t>(bytes, 1)) != 0 &&
+    if (::fallocate(file_.number(), FALLOC_FL_KEEP_SIZE, 0, std::max<off_t>(bytes, 1)) != 0 &&
         errno != EOPNOTSUPP && errno != ENOSYS)
-      return failed(path_, errno);
+      return copy_error(path_, errno);
     return {};
   }
   // Starts to write the bytes up to `end` to the disk, and waits for those of the call before.
   void send(std::int64_t end) {
-    ::sync_file_range(file_, sent_, end - sent_, SYNC_FILE_RANGE_WRITE);
+    ::sync_file_range(file_.number(), sent_, end - sent_, SYNC_FILE_RANGE_WRITE);
     ::sync_file_range(
-        file_, waited_, sent_ - waited_,
+        file_.number(), waited_, sent_ - waited_,
         SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER);
     waited_ = sent_;
     sent_ = end;
   }
   Status finish() {
-    if (::fsync(file_) != 0) return failed(path_, errno);
-    whole_ = true;
+    if (!file_.sync()) return copy_error(path_, errno);
+    file_.keep();
     return {};
   }
 
  private:
   const std::string path_;
-  int file_ = -1;
+  NewFile file_;
   std::int64_t sent_ = 0;
   std::int64_t waited_ = 0;
-  bool whole_ = false;
 };
 
 struct CloseDb {
@@ -98,9 +78,9 @@ std::int64_t size_of(const std::string& path) {
 }
 
 Error failed(const std::string& target, sqlite3* db, int code) {
-  if ((code & 0xff) == SQLITE_FULL) return failed(target, ENOSPC);
+  if ((code & 0xff) == SQLITE_FULL) return copy_error(target, ENOSPC);
   const int error = sqlite3_system_errno(db);
-  if ((code & 0xff) == SQLITE_IOERR && error != 0) return failed(target, error);
+  if ((code & 0xff) == SQLITE_IOERR && error != 0) return copy_error(target, error);
   return Error{"backup_failed", "Cannot copy the database to " + target + " (" +
                                     sqlite3_errstr(code) + "): look at both disks."};
 }
@@ -143,6 +123,17 @@ Status copy_pages(const std::string& path, const std::string& target, Target& fi
 }
 
 }  // namespace
+
+Error copy_error(const std::string& target, int error, std::string why) {
+  if (means_no_room(error)) {
+    return Error{"backup_no_room", "The disk of " + target +
+                                       " has no room for a copy of the database: free some, or "
+                                       "name a folder on another disk."};
+  }
+  if (why.empty()) why = std::strerror(error);
+  return Error{"backup_failed", "Cannot write " + target + " (" + why +
+                                    "): look at the disk and the folder's rights."};
+}
 
 Status copy_database(const std::string& path, const std::string& target, Pace pace,
                      const CopyControl& control) {

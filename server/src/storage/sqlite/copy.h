@@ -38,5 +38,9 @@ enum class Pace { full, shared };
 Status copy_database(const std::string& path, const std::string& target, Pace pace,
                      const CopyControl& control);
 
+// Returns the error for a copy that cannot be written: `backup_no_room` or `backup_failed`. `error`
+// is a system call's; `why` says more, in place of what the system says.
+Error copy_error(const std::string& target, int error, std::string why = {});
+
 }  // namespace sqlite
 }  // namespace hyperflock::storage

@@ -8,8 +8,6 @@
 namespace hyperflock::storage::sqlite {
 namespace {
 
-// "HFlk": distinguishes files of this server from those of other programs.
-constexpr const char* kApplicationId = "1212574827";
 // SQLite cuts the log file to this size after a checkpoint that emptied the log.
 constexpr const char* kLogLimitBytes = "33554432";
 

@@ -11,6 +11,9 @@
 
 namespace hyperflock::storage::sqlite {
 
+// "HFlk": the application id of a server's files, which no other program has.
+inline constexpr const char* kApplicationId = "1212574827";
+
 // One step of the schema: migrations/NNNN_name.sql, embedded at build time. `PRAGMA user_version`
 // is the version of the last step that was applied.
 struct Migration {

@@ -9,8 +9,10 @@
 #include <cstring>
 #include <filesystem>
 
+#include "base/disk_full.h"
 #include "storage/sqlite/copy.h"
 #include "storage/sqlite/db/db.h"
+#include "storage/sqlite/new_file.h"
 #include "storage/sqlite/schema.h"
 
 namespace hyperflock::storage {
@@ -24,16 +26,8 @@ constexpr std::int64_t kAuditGap = 1'000'000;
 // million such gaps.
 constexpr std::int64_t kAttemptGap = std::int64_t{1} << 32;
 
-// Closes a file at the end of a block.
-struct ClosesFile {
-  ~ClosesFile() {
-    if (file >= 0) ::close(file);
-  }
-  int file;
-};
-
 Error compact_error(const std::string& file, int error) {
-  if (error == ENOSPC || error == EDQUOT || error == EFBIG) {
+  if (means_no_room(error)) {
     return Error{"no_room", "The disk of " + file +
                                 " has no room for the new file next to the old one: make room."};
   }
@@ -65,40 +59,33 @@ Result<Compacted> StoppedDatabase::compact() const {
   fs::remove(made, error);  // an interrupted try left it
   Compacted done;
   try {
-    // SQLite writes to an empty file that exists, so nobody else can read it meanwhile.
-    const int file = ::open(made.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (file < 0) return compact_error(made, errno);
-    const ClosesFile closes{file};
+    sqlite::NewFile file(made);
+    if (!file.create()) return compact_error(made, errno);
     {
       sqlite::Db db(path_, sqlite::Db::Mode::read_write);
-      if (!sqlite::is_ours(db)) {
-        fs::remove(made, error);
+      if (!sqlite::is_ours(db))
         return Error{"compact_failed", path_ + " is a database of another program."};
-      }
       db.run("PRAGMA wal_checkpoint(TRUNCATE)");
       done.before_bytes = static_cast<std::int64_t>(fs::file_size(path_, error));
       db.run("VACUUM INTO ?", made);
     }
     // Without its log the old file is whole, so the new one can take its place.
-    if (fs::exists(path_ + "-wal", error)) {
-      fs::remove(made, error);
+    if (fs::exists(path_ + "-wal", error))
       return Error{"compact_failed", "Another program uses " + path_ + ": end it."};
-    }
-    if (::fsync(file) != 0 || ::rename(made.c_str(), path_.c_str()) != 0) {
-      const int number = errno;
-      fs::remove(made, error);
-      return compact_error(made, number);
-    }
+    if (!file.sync() || ::rename(made.c_str(), path_.c_str()) != 0)
+      return compact_error(made, errno);
+    file.keep();
   } catch (const sqlite::SqliteError& failed) {
-    fs::remove(made, error);
     if (failed.code() == SQLITE_FULL) return compact_error(made, ENOSPC);
     return Error{"compact_failed", "Cannot compact " + path_ + " (" + failed.what() +
                                        "): look at the disk, and run `verify`."};
   }
   done.after_bytes = static_cast<std::int64_t>(fs::file_size(path_, error));
   const int folder = ::open(fs::path(path_).parent_path().c_str(), O_RDONLY | O_CLOEXEC);
-  const ClosesFile closes{folder};
-  if (folder < 0 || ::fsync(folder) != 0) return compact_error(path_, errno);
+  const bool is_durable = folder >= 0 && ::fsync(folder) == 0;
+  const int number = errno;
+  if (folder >= 0) ::close(folder);
+  if (!is_durable) return compact_error(path_, number);
   return done;
 }
 

@@ -3,7 +3,8 @@
 
 #include <sqlite3.h>
 
-#include <cerrno>
+
+#include "base/disk_full.h"
 
 namespace hyperflock::storage::sqlite {
 namespace {
@@ -13,7 +14,7 @@ namespace {
 bool is_full(sqlite3* db, int code) {
   if ((code & 0xff) != SQLITE_IOERR && (code & 0xff) != SQLITE_CANTOPEN) return false;
   const int error = sqlite3_system_errno(db);
-  return error == ENOSPC || error == EDQUOT || error == EFBIG;
+  return means_no_room(error);
 }
 
 [[noreturn]] void fail(sqlite3* db, int code) {
