@@ -17,6 +17,7 @@
 
 #include "app/config.h"
 #include "app/database.h"
+#include "app/listening.h"
 #include "app/server.h"
 #include "app/service_manager.h"
 #include "app/spare/spare.h"
@@ -142,7 +143,7 @@ Result<std::unique_ptr<Server>> wait_for_turn(ServeConfig& config, const Process
   TRY(const auto spare, Spare::start(config, storage::watch_shard(std::move(settings))));
   config.compute.port = spare->compute_port();
   config.console.port = spare->console_port();
-  if (!config.ready_file.empty()) TRY(spare->write_ready_file());
+  TRY(tell_ready(config, config.compute.port, config.console.port));
   process.manager.ready();
   for (;;) {
     const int received = next_signal(process.signals, steady_now() + kLookMs);

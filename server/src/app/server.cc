@@ -1,7 +1,5 @@
 #include "app/server.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -24,6 +22,7 @@
 #include "app/descriptors.h"
 #include "app/idle_devices.h"
 #include "app/kept_runtimes.h"
+#include "app/listening.h"
 #include "app/liveness.h"
 #include "app/memory.h"
 #include "app/observed.h"
@@ -78,8 +77,7 @@ std::int64_t wall_clock_ms() {
       .count();
 }
 
-// Opens the certificate, if one is configured. It must be for the host of --public-url. With
-// --insecure it may be for any host, because a proxy in front of the server has the public name.
+// Opens the certificate, if one is configured.
 Result<std::unique_ptr<net::Tls>> make_tls(const ServeConfig& config, acme::Lego* lego) {
   if (!config.tls()) return std::unique_ptr<net::Tls>();
   if (lego != nullptr) {
@@ -93,10 +91,7 @@ Result<std::unique_ptr<net::Tls>> make_tls(const ServeConfig& config, acme::Lego
     TRY(lego->obtain());
     return net::Tls::open(files);
   }
-  const bool is_named = !config.public_url.empty() && !config.insecure;
-  return net::Tls::open({.chain = config.tls_cert,
-                         .key = config.tls_key,
-                         .host = is_named ? net::host_of(config.public_url) : std::string()});
+  return open_certificate(config);
 }
 
 // Returns what gets the domain's certificate; nullptr without --domain.
@@ -137,16 +132,6 @@ Result<ServeConfig> with_fitting_budgets(ServeConfig config) {
           "--max-console-connections need; raise its limit (ulimit -n, LimitNOFILE=)."}});
   }
   return config;
-}
-
-// Returns an origin that people on this machine can open, such as http://127.0.0.1:8780, even if
-// the server listens on every address.
-std::string origin_of(const Address& address, std::uint16_t port, bool tls) {
-  Address shown = address;
-  shown.port = port;
-  if (shown.host == "0.0.0.0") shown.host = "127.0.0.1";
-  if (shown.host == "::") shown.host = "::1";
-  return (tls ? "https://" : "http://") + to_text(shown);
 }
 
 std::optional<Backups::Schedule> schedule_of(const ServeConfig& config) {
@@ -245,20 +230,17 @@ class RunningServer final : public Server {
                     {"console", console_origin()},
                     {"files", files_.size() + console_files_.size()},
                     {"version", kVersion}});
-    if (config_.ready_file.empty()) return {};
-    // Programs of this machine read the file, so it names the address that they can reach.
-    return cli::write_ready_file(config_.ready_file, {::getpid(), compute_port(), console_port(),
-                                                      compute_origin(), listening_console()});
+    return tell_ready(config_, compute_port(), console_port());
   }
 
   std::uint16_t compute_port() const override { return compute_listener_->port(); }
   std::uint16_t console_port() const override { return console_listener_->port(); }
   std::string compute_origin() const override {
-    return config_.public_url.empty() ? origin_of(config_.compute, compute_port(), config_.tls())
-                                      : config_.public_url;
+    return app::compute_origin(config_, compute_port());
   }
   std::string console_origin() const override {
-    return config_.console_url.empty() ? listening_console() : config_.console_url;
+    return config_.console_url.empty() ? listening_console(config_, console_port())
+                                       : config_.console_url;
   }
   const std::optional<FirstStart>& first_start() const override { return first_start_; }
 
@@ -270,12 +252,8 @@ class RunningServer final : public Server {
                        "start only: restart it."}});
       return {};
     }
-    const Status reloaded = tls_->reload();
-    if (reloaded)
-      note_certificate();
-    else
-      telemetry::log(telemetry::LogLevel::error, "reload_failed",
-                     {{"code", reloaded.error().code}, {"reason", reloaded.error().message}});
+    Status reloaded = reload_certificate(*tls_);
+    if (reloaded) note_certificate();
     return reloaded;
   }
 
@@ -325,9 +303,6 @@ class RunningServer final : public Server {
   }
 
  private:
-  std::string listening_console() const {
-    return origin_of(config_.console, console_port(), config_.console_tls());
-  }
   std::array<net::Connections*, 2> both() { return {&compute_connections_, &console_connections_}; }
   std::size_t connections() const {
     return compute_connections_.size() + console_connections_.size();

@@ -1,8 +1,6 @@
 // See spare.h.
 #include "app/spare/spare.h"
 
-#include <unistd.h>
-
 #include <array>
 #include <atomic>
 #include <boost/asio/io_context.hpp>
@@ -14,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "cli/credentials.h"
+#include "app/listening.h"
 #include "http/core/site.h"
 #include "hub/reader_pool.h"
 #include "net/connections.h"
@@ -95,25 +93,10 @@ class WaitingServer final : public Spare {
 
   std::uint16_t compute_port() const override { return compute_->port(); }
   std::uint16_t console_port() const override { return console_->port(); }
-  Status write_ready_file() const override {
-    const auto origin = [](const Address& address, std::uint16_t port, bool tls) {
-      return (tls ? "https://" : "http://") + to_text({address.host, port});
-    };
-    return cli::write_ready_file(
-        config_.ready_file,
-        {::getpid(), compute_port(), console_port(),
-         config_.public_url.empty() ? origin(config_.compute, compute_port(), config_.tls())
-                                    : config_.public_url,
-         origin(config_.console, console_port(), config_.console_tls())});
-  }
   bool may_take() const override { return may_take_; }
 
   void reload() override {
-    if (tls_ == nullptr) return;
-    if (const Status reloaded = tls_->reload(); !reloaded) {
-      telemetry::log(telemetry::LogLevel::error, "reload_failed",
-                     {{"code", reloaded.error().code}, {"reason", reloaded.error().message}});
-    }
+    if (tls_ != nullptr) (void)reload_certificate(*tls_);
   }
 
   void stop() override {
@@ -193,10 +176,7 @@ Result<std::unique_ptr<Spare>> Spare::start(const ServeConfig& config,
                                             std::unique_ptr<storage::ShardWatch> watch) {
   std::unique_ptr<net::Tls> tls;
   if (config.tls()) {
-    const bool is_named = !config.public_url.empty() && !config.insecure;
-    TRY(tls, net::Tls::open({.chain = config.tls_cert,
-                             .key = config.tls_key,
-                             .host = is_named ? net::host_of(config.public_url) : std::string()}));
+    TRY(tls, open_certificate(config));
   }
   TRY(auto proxies, net::TrustedProxies::make(config.trusted_proxies));
   auto spare =

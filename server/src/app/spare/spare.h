@@ -21,8 +21,6 @@ class Spare {
 
   virtual std::uint16_t compute_port() const = 0;
   virtual std::uint16_t console_port() const = 0;
-  // Writes the file of --ready-file, which must be given.
-  virtual Status write_ready_file() const = 0;
 
   // Returns whether nobody has the shard any more. It is found out on a thread of the spare's own,
   // twice a second.
