@@ -181,7 +181,7 @@ Result<Moved> copy_from_postgres(const PostgresPlace& from, const std::string& t
   } catch (const move::Stopped& stopped) {
     return stopped.error;
   } catch (const postgres::ConnectionLost& lost) {
-    return move::unreachable(lost, place);
+    return postgres::unreachable(lost, place);
   } catch (const postgres::PgError& error) {
     return Error{"backup_failed", "Cannot read the database (" + place + "): " + error.what() +
                                       ". Look at its log."};

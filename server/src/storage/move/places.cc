@@ -41,13 +41,6 @@ std::string shown_place(const PostgresPlace& place) {
   return parts ? parts->place : "an invalid URL";
 }
 
-Error unreachable(const postgres::ConnectionLost& lost, const std::string& place) {
-  return Error{lost.code(), "Cannot use the database (" + place + "): " + lost.what() +
-                                (lost.code() == "postgres_password"
-                                     ? ". Check the user and the password."
-                                     : ". Check that it runs and is reachable from here.")};
-}
-
 std::vector<std::string> lines(postgres::Client& db, const std::string& query) {
   std::string text;
   db.copy_out("COPY (" + query + ") TO STDOUT", [&](std::string_view piece) { text += piece; });

@@ -28,9 +28,6 @@ postgres::ClientSettings client_settings(const PostgresPlace& place);
 // Returns the host, port, database and user of a URL.
 std::string shown_place(const PostgresPlace& place);
 
-// Returns the error of a connection that was lost or could not be made.
-Error unreachable(const postgres::ConnectionLost& lost, const std::string& place);
-
 // Returns the lines that a query gives as one text each. `query` is PostgreSQL's own.
 std::vector<std::string> lines(postgres::Client& db, const std::string& query);
 

@@ -245,7 +245,7 @@ Result<Moved> move_to_postgres(const std::string& path, const PostgresPlace& to,
                      "). Whether everything was moved is not known: run the command again when it "
                      "answers. If it was, that ends with target_not_empty."};
   } catch (const postgres::ConnectionLost& lost) {
-    return move::unreachable(lost, place);
+    return postgres::unreachable(lost, place);
   } catch (const postgres::PgError& error) {
     return error_of(error, place);
   } catch (const sqlite::SqliteError& error) {

@@ -22,6 +22,8 @@ std::string state_of(const PGresult* result) {
 
 std::string trimmed(const char* message) {
   std::string text = message == nullptr ? "" : message;
+  text.resize(
+      std::min(text.size(), text.find("\n\t")));  // libpq's question whether the server runs
   while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
   std::ranges::replace(text, '\n', ' ');
   return text;
@@ -46,6 +48,13 @@ std::int64_t whole_numeric(const char* bytes) {
 }
 
 }  // namespace
+
+Error unreachable(const ConnectionLost& lost, const std::string& place) {
+  return Error{lost.code(), "Cannot connect to the database (" + place + "): " + lost.what() +
+                                (lost.code() == "postgres_password"
+                                     ? ". Check the user and the password."
+                                     : ". Check that it runs and is reachable from here.")};
+}
 
 std::optional<UrlParts> parts_of(const std::string& url) {
   if (!url.starts_with("postgres://") && !url.starts_with("postgresql://")) return std::nullopt;

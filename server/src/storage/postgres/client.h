@@ -44,6 +44,9 @@ class ConnectionLost : public PgError {
   std::string code_;
 };
 
+// Returns the error of a start or a command that cannot use the database at `place` because of it.
+Error unreachable(const ConnectionLost& lost, const std::string& place);
+
 // The connection was lost during the commit, and it could not be found out whether the database has
 // committed.
 class FateUnknown : public ConnectionLost {

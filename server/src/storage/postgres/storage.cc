@@ -76,10 +76,7 @@ Result<std::unique_ptr<PostgresStorage>> PostgresStorage::open(PostgresSettings 
     return std::unique_ptr<PostgresStorage>(new PostgresStorage(
         std::move(settings), place, std::move(clock), std::move(db), std::move(shard)));
   } catch (const ConnectionLost& lost) {
-    return Error{lost.code(), "Cannot connect to the database (" + place + "): " + lost.what() +
-                                  (lost.code() == "postgres_password"
-                                       ? ". Check the user and the password."
-                                       : ". Check that it runs and is reachable from here.")};
+    return unreachable(lost, place);
   } catch (const PgError& error) {
     return Error{"storage_open", "Cannot use the database (" + place + "): " + error.what() +
                                      ". Check that the user may create tables in it."};
