@@ -17,9 +17,9 @@
 
 #include "app/config.h"
 #include "app/database.h"
-#include "app/listening.h"
 #include "app/server.h"
 #include "app/service_manager.h"
+#include "app/spare/listening.h"
 #include "app/spare/spare.h"
 #include "app/terminal.h"
 #include "app/version.h"

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "app/listening.h"
+#include "app/spare/listening.h"
 #include "http/core/site.h"
 #include "hub/reader_pool.h"
 #include "net/connections.h"

@@ -59,7 +59,7 @@ class Shard {
 
   // Returns whether the error is that of a shard that another server has taken.
   static bool is_lost(const PgError& error) { return error.state() == "HF001"; }
-  // Calls ShardSettings' function for a lost shard, at the first call only. Any thread.
+  // Calls ShardSettings::lost, the first time only. Any thread.
   void note_lost();
 
   std::int64_t epoch() const { return epoch_; }

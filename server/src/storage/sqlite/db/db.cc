@@ -3,7 +3,6 @@
 
 #include <sqlite3.h>
 
-
 #include "base/disk_full.h"
 
 namespace hyperflock::storage::sqlite {

@@ -1,5 +1,5 @@
 // See listening.h.
-#include "app/listening.h"
+#include "app/spare/listening.h"
 
 #include <unistd.h>
 
