@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ground import Ground, Origin
-from patience import LIMIT_S
+from patience import LIMIT_S, until
 from wire import hello_of
 
 # Many more connections than the server's option allows, but fewer than this process may open.
@@ -136,10 +136,13 @@ def half_open_websockets(ground: Ground) -> Iterator[str]:
 
 
 def open_halves(ground: Ground) -> list[socket.socket]:
-    """Open WebSockets and send the first 2,040 bytes of a message of 1 MiB on each."""
+    """Open WebSockets and send the first 2,040 bytes of a message of 1 MiB on each. Return when the
+    server has read them all, because only then they are in its memory.
+    """
     begun = [upgraded(ground)[0] for _ in range(FLOOD)]
     for one in begun:
         one.sendall(b"\x81\xff" + (1 << 20).to_bytes(8, "big") + bytes(4) + b" " * 2_040)
+    until("the server to read the flood", lambda: ground.unread_bytes() == 0)
     return begun
 
 

@@ -31,6 +31,8 @@ from real_server import Server
 from watched import Watched
 
 Origin = Literal["compute", "console"]
+#: The state of a connection in /proc/net/tcp (include/net/tcp_states.h of Linux).
+_ESTABLISHED = "01"
 #: The bundle of a study whose code does not matter.
 EMPTY_ZIP = b"PK\x05\x06" + bytes(18)
 _RUNTIME = {"chainer": "7.8.1"}
@@ -206,6 +208,18 @@ class Ground:
         """Return how many files and connections the server has open."""
         assert self.server.process is not None
         return len(list(Path(f"/proc/{self.server.process.pid}/fd").iterdir()))
+
+    def unread_bytes(self) -> int:
+        """Return how many bytes wait in the server's connections until it reads them (IPv4)."""
+        ports = {
+            f"{urlsplit(origin).port:04X}" for origin in (self.server.compute, self.server.console)
+        }
+        rows = [row.split() for row in Path("/proc/net/tcp").read_text().splitlines()[1:]]
+        return sum(
+            int(row[4].partition(":")[2], 16)
+            for row in rows
+            if row[3] == _ESTABLISHED and row[1].partition(":")[2] in ports
+        )
 
     # ---- what must hold after an attack ----
 
