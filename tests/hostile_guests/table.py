@@ -146,7 +146,7 @@ ATTEMPTS = (
     Attempt(requests_.studies_over_quota, "quota_exceeded"),
     Attempt(requests_.bytes_over_quota, "quota_exceeded"),
     Attempt(requests_.study_of_too_many_points, "space_too_large"),
-    Attempt(shares.split_into_many_studies, "ok half"),
+    Attempt(shares.split_into_many_studies, "ok half", short=True),
     Attempt(shares.give_oneself_a_share, "forbidden"),
     Attempt(shares.pretend_to_belong, "ok own welcome wait"),
     Attempt(stopped.name_blobs_of_others, "unknown_blob", short=True),

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -61,15 +62,15 @@ def _run(attempt: Attempt, ground: Ground) -> set[str]:
 
     The attack has a thread of the lowest priority, and so have the threads that it starts. A real
     attacker has a machine of its own, so its work must not take processor time from the server and
-    the neighbour. The short form compares no times, and on a busy machine such a thread would not
-    get on.
+    the neighbour. The short form compares no times, so it needs no such thread. SCHED_IDLE would be
+    lower still, but on a busy machine such a thread does not get on at all.
     """
     with ThreadPoolExecutor(1, initializer=None if _SHORT else _yield_to_others) as thread:
         return thread.submit(lambda: set(attempt.attack(ground))).result()
 
 
 def _yield_to_others() -> None:
-    os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
+    os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 19)
 
 
 @pytest.mark.skipif(not _is_chosen("connections.memory"), reason="other attacks are chosen")
