@@ -1,6 +1,8 @@
 // Tests that each trial counts exactly once under faults. A real server, devices without a browser, and the real agent
-// in two Chromium tabs run while tabs and the server are killed, connections are cut or slow, and the disk is full. A
-// seed chooses the faults. The environment variable CHAOS lists the seeds, such as `3`; the default is 1 to 20.
+// in two Chromium tabs run while tabs and the server are killed, connections are cut or slow, and the disk is full. Two
+// researchers with weights share a project, and another project lends its devices to it until it has a study itself. A
+// seed chooses the faults and the weights. The environment variable CHAOS lists the seeds, such as `3`; the default is
+// 1 to 20.
 
 import { execFile } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -20,11 +22,12 @@ import {
 } from "../e2e/stack.ts";
 import { Link } from "./link.ts";
 import { randomOf, type Step, scheduleOf } from "./schedule.ts";
+import { type Tenant, type Tenants, tenantsOf } from "./tenants.ts";
 import { Worker } from "./worker.ts";
 
-const WORKERS = 4;
+const WORKERS = 3;
+const LENT_WORKERS = 2;
 const TABS = 2;
-const TRIALS = 36;
 const SLOW_BYTES_PER_SECOND = 3_000;
 
 const seeds = seedsOf(process.env.CHAOS || "1..20");
@@ -41,14 +44,18 @@ function seedsOf(text: string): number[] {
 /** The server, the tabs and the other devices of the run with one seed. */
 class Stage {
   readonly server: Server;
+  readonly tenants: Tenants;
   readonly #random: () => number;
   readonly #tabLink: Link;
   readonly #links: Link[] = [];
   readonly workers: Worker[] = [];
+  /** Those of `workers` that belong to the project that lends. */
+  readonly lent = new Set<Worker>();
   #tabs: Volunteer[] = [];
 
-  private constructor(server: Server, tabLink: Link, random: () => number) {
+  private constructor(server: Server, tenants: Tenants, tabLink: Link, random: () => number) {
     this.server = server;
+    this.tenants = tenants;
     this.#tabLink = tabLink;
     this.#random = random;
   }
@@ -59,15 +66,21 @@ class Stage {
       // With SIGXFSZ ignored, a write beyond the file size limit fails instead of ending the process.
       wrapper: ["sh", "-c", 'trap "" XFSZ; exec "$0" "$@"'],
     });
-    const stage = new Stage(server, await Link.to(portOf(server)), randomOf(seed + 1_000));
+    const random = randomOf(seed + 1_000);
+    const tenants = await tenantsOf(server, random);
+    const stage = new Stage(server, tenants, await Link.to(portOf(server)), random);
     for (let i = 0; i < WORKERS; i += 1) await stage.addWorker();
+    for (let i = 0; i < LENT_WORKERS; i += 1) await stage.addWorker(true);
     return stage;
   }
 
-  async addWorker(): Promise<void> {
+  async addWorker(isLent = false): Promise<void> {
     const link = await Link.to(portOf(this.server));
     this.#links.push(link);
-    this.workers.push(new Worker(link, await enrol(this.server), this.#random));
+    const identity = await enrol(this.server, isLent ? this.tenants.lenderCode : undefined);
+    const worker = new Worker(link, identity, this.#random);
+    this.workers.push(worker);
+    if (isLent) this.lent.add(worker);
   }
 
   async addTab(): Promise<void> {
@@ -82,7 +95,7 @@ class Stage {
         await this.#tabs.shift()?.context.close();
         const victim = this.workers.find((worker) => worker.isComputing) ?? this.workers[0];
         victim?.kill();
-        await this.addWorker();
+        await this.addWorker(victim !== undefined && this.lent.has(victim));
         break;
       }
       case "server_kill":
@@ -137,47 +150,106 @@ afterAll(async () => {
   await browser.close();
 });
 
-test.each(seeds)("exactly once under schedule %i", async (seed) => {
-  const stage = await Stage.set(seed);
-  const { server } = stage;
-  try {
-    for (let i = 0; i < TABS; i += 1) await stage.addTab();
-    const study = await queueStudy(server, [
-      ...["tests/chaos/objective.py", "--trials", String(TRIALS)],
-    ]);
-    const steps = scheduleOf(seed);
-    for (const step of steps) {
-      await sleep(step.afterMs);
-      await stage.perform(step);
-    }
-    const rowOf = () => server.api<StudyRow>(`/api/studies/${study}`).catch(() => undefined);
-    await until("the end of the study", async () => (await rowOf())?.state === "finished");
+/** A study of a run, and what the server says of it. */
+class Run {
+  readonly tenant: Tenant;
+  readonly study: number;
+  readonly #server: Server;
 
-    // Each point of the grid was accepted once, with its own value.
-    expect(await rowOf()).toMatchObject({ total: TRIALS, complete: TRIALS, failed: 0 });
-    const path = `/api/studies/${study}/trials`;
-    const { trials } = await server.api<{ trials: TrialRow[] }>(`${path}?limit=500`);
+  private constructor(server: Server, tenant: Tenant, study: number) {
+    this.#server = server;
+    this.tenant = tenant;
+    this.study = study;
+  }
+
+  static async begin(server: Server, tenant: Tenant): Promise<Run> {
+    const args = ["tests/chaos/objective.py", "--trials", String(tenant.trials)];
+    return new Run(server, tenant, await queueStudy(server, args, tenant.token));
+  }
+
+  async row(): Promise<StudyRow> {
+    return this.#ask<StudyRow>("");
+  }
+
+  /**
+   * Checks that each point of the grid was accepted once, with its own value. Returns the accepted attempt of each
+   * trial, and the devices of all attempts.
+   */
+  async check(): Promise<{ acceptedBy: Map<number, number>; devices: string[] }> {
+    const { trials: count } = this.tenant;
+    expect(await this.row()).toMatchObject({ total: count, complete: count, failed: 0 });
+    const { trials } = await this.#ask<{ trials: TrialRow[] }>("/trials?limit=500");
     const values = trials.map(({ params, values: [value] }) => [JSON.parse(params).x, value]);
     expect(values.sort((a, b) => Number(a[0]) - Number(b[0]))).toEqual(
-      Array.from({ length: TRIALS }, (_, x) => [x, x]),
+      Array.from({ length: count }, (_, x) => [x, x]),
     );
     const acceptedBy = new Map<number, number>();
+    const devices: string[] = [];
     for (const { trial } of trials) {
-      const detail = await server.api<TrialRow>(`${path}/${trial}`);
-      const accepted = (detail.attempts_list ?? []).filter(({ state }) => state === "accepted");
+      const attempts = (await this.#ask<TrialRow>(`/trials/${trial}`)).attempts_list ?? [];
+      devices.push(...attempts.map(({ device }) => device.device));
+      const accepted = attempts.filter(({ state }) => state === "accepted");
       expect(accepted, `attempts of trial ${trial}`).toHaveLength(1);
       acceptedBy.set(trial, accepted[0]?.attempt ?? 0);
     }
-    // No result is lost: each result that was acknowledged as accepted is the one that counts.
-    const told = stage.workers.flatMap(({ acknowledged }) => acknowledged);
-    for (const { trial, attempt, verdict } of told) {
-      if (verdict === "accepted") expect(acceptedBy.get(trial)).toBe(attempt);
+    return { acceptedBy, devices };
+  }
+
+  #ask<T>(path: string): Promise<T> {
+    return this.#server.api<T>(`/api/studies/${this.study}${path}`, {
+      headers: { authorization: `Bearer ${this.tenant.token}` },
+    });
+  }
+}
+
+test.each(seeds)("exactly once under schedule %i", async (seed) => {
+  const stage = await Stage.set(seed);
+  const { server, tenants } = stage;
+  try {
+    for (let i = 0; i < TABS; i += 1) await stage.addTab();
+    const runs = await Promise.all(tenants.sharing.map((tenant) => Run.begin(server, tenant)));
+    const steps = scheduleOf(seed);
+    const half = Math.floor(steps.length / 2);
+    for (const [i, step] of steps.entries()) {
+      // From now on the project that lends needs its devices itself.
+      if (i === half) runs.push(await Run.begin(server, tenants.lender));
+      await sleep(step.afterMs);
+      await stage.perform(step);
+    }
+    for (const run of runs) {
+      await until(`the end of the study of ${run.tenant.name}`, async () => {
+        const row = await run.row().catch(() => undefined);
+        return row?.state === "finished";
+      });
+    }
+
+    const lentDevices = new Set([...stage.lent].map(({ device }) => device));
+    let attempts = 0;
+    let lent = 0;
+    for (const run of runs) {
+      const { acceptedBy, devices } = await run.check();
+      attempts += devices.length;
+      // A project computes on its own devices and on those that are lent to it, and on no others.
+      const foreign = devices.filter((device) => lentDevices.has(device));
+      if (run.tenant === tenants.lender) expect(foreign).toHaveLength(devices.length);
+      else lent += foreign.length;
+      // No result is lost: each result that was acknowledged as accepted is the one that counts.
+      const told = stage.workers.flatMap(({ acknowledged }) => acknowledged);
+      for (const { study, trial, attempt, verdict } of told) {
+        if (study === run.study && verdict === "accepted") {
+          expect(acceptedBy.get(trial)).toBe(attempt);
+        }
+      }
     }
     // The server has noticed the full disk and has recovered by itself.
     expect(server.log).toContain("storage_recovered");
-    const attempts = (await rowOf())?.attempts;
+    const trials = runs.reduce((sum, { tenant }) => sum + tenant.trials, 0);
+    const weights = tenants.sharing.map(({ weight }) => weight).join(" and ");
     const faults = steps.map(({ fault }) => fault).join(", ");
-    console.log(`seed ${seed}: ${TRIALS} trials once in ${attempts} attempts under ${faults}`);
+    console.log(
+      `seed ${seed}: ${trials} trials once in ${attempts} attempts, ${lent} of them on lent devices, with weights ` +
+        `${weights}, under ${faults}`,
+    );
   } catch (error) {
     console.log(server.log.slice(-4_000));
     throw error;

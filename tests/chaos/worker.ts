@@ -45,6 +45,10 @@ export class Worker {
     this.ended = this.#live();
   }
 
+  get device(): string {
+    return this.#identity.device;
+  }
+
   get isComputing(): boolean {
     return this.#attempt !== null;
   }

@@ -260,9 +260,20 @@ export async function runPython(
   return { child, output: () => output, done };
 }
 
-/** Runs a script that queues a study and prints the study's id as its last line. Returns the id. */
-export async function queueStudy(server: Server, args: readonly string[]): Promise<number> {
-  const queued = await runPython(server, args);
+/**
+ * Runs a script that queues a study and prints the study's id as its last line. Returns the id. Without `token` it runs
+ * as the first researcher.
+ */
+export async function queueStudy(
+  server: Server,
+  args: readonly string[],
+  token?: string,
+): Promise<number> {
+  const queued = await runPython(
+    server,
+    args,
+    token === undefined ? {} : { env: { HYPERFLOCK_TOKEN: token } },
+  );
   if ((await queued.done) !== 0) throw new Error(queued.output());
   return Number(queued.output().trim().split("\n").at(-1));
 }
