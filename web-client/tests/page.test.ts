@@ -126,11 +126,16 @@ describe("the tap", () => {
 });
 
 describe("the code", () => {
-  it("leaves the address and its history entry at once, and survives a reload", async () => {
+  it("stays in the address, for a bookmark, and survives a reload", async () => {
     await openGood();
-    expect(page.url()).toBe(`${server.origin}/join`);
     await page.reload();
     await page.locator("[data-phase=idle]").waitFor();
+    expect(page.url()).toBe(`${server.origin}/join#${GOOD_CODE}`);
+  });
+
+  it("that is malformed leaves the address", async () => {
+    await page.goto(`${server.origin}/join#a b`);
+    await page.locator("[data-phase=project_problem]").waitFor();
     expect(page.url()).toBe(`${server.origin}/join`);
   });
 
@@ -138,13 +143,13 @@ describe("the code", () => {
     await openGood();
     await page.goto(`${server.origin}/join#hfe_other`);
     await page.locator("[data-phase=project_problem]").waitFor();
-    expect(page.url()).toBe(`${server.origin}/join`);
+    expect(page.url()).toBe(`${server.origin}/join#hfe_other`);
   });
 
   it("is explained when it is missing", async () => {
     await page.goto(`${server.origin}/join`);
     await page.locator("[data-phase=project_problem]").waitFor();
-    expect(await page.locator(".panel").textContent()).toContain("not complete");
+    expect(await page.locator(".panel").textContent()).toContain("No project on this device");
     expect(server.log).not.toContain("POST /api/project");
   });
 

@@ -125,6 +125,19 @@ export interface Dictionary {
     readonly browser: Readonly<Record<System, string>>;
   };
 
+  /** Texts for a device that comes back, or that remembers nothing. */
+  readonly memory: {
+    readonly heading: string;
+    readonly text: string;
+    /** Said instead, if the join link is not valid any more. */
+    readonly linkEnded: string;
+    readonly given: (trials: string, time: string) => string;
+    readonly renamed: (before: string, now: string) => string;
+    readonly damaged: string;
+    readonly notKept: string;
+    readonly forget: string;
+    readonly choose: string;
+  };
   readonly projectProblems: Readonly<Record<ProjectProblem, Notice>>;
   readonly projectLoading: Notice;
 

@@ -188,10 +188,25 @@ export const en: Dictionary = {
     browser: { ios: "Safari", android: "Chrome", other: "your browser" },
   },
 
+  memory: {
+    heading: "Welcome back",
+    text: "This device took part before. One tap on Start goes on.",
+    linkEnded:
+      "The join link is not valid any more, so nobody new can join by it. This device joined before: tap Start to see if the server still takes it.",
+    given: (trials, time) => `This device gave ${trials} trials in ${time}.`,
+    renamed: (before, now) => `“${before}” is now called “${now}”.`,
+    damaged:
+      "A project that this device remembered cannot be read any more. Open its join link again.",
+    notKept:
+      "This browser does not keep this project for later, as in a private window. Keep the join link to come back.",
+    forget: "Forget this project",
+    choose: "Your projects",
+  },
+
   projectProblems: {
     no_code: {
-      title: "The join link is not complete",
-      text: "Open the whole link that you were sent, or scan its QR code again. It ends with # and a code.",
+      title: "No project on this device yet",
+      text: "Open the whole join link that you were sent, or scan its QR code. It ends with # and a code. After a start, this page remembers the project, but not in a private window.",
     },
     bad_code: {
       title: "This join link is not valid",

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { joinLink, takeCode } from "./enrolment_code.ts";
+import { clearCode, dropTabCode, joinLink, takeCode } from "./enrolment_code.ts";
 
 function environment(hash: string, kept: Record<string, string> = {}) {
   const replaced: unknown[] = [];
@@ -22,9 +22,11 @@ function environment(hash: string, kept: Record<string, string> = {}) {
 }
 
 describe("takeCode", () => {
-  it("takes the code from the fragment, clears the address and keeps the code for a reload", () => {
+  it("takes the code from the fragment, where it stays until it may go", () => {
     const first = environment("#hfe_abc-DEF_1");
     expect(takeCode(first)).toEqual({ kind: "codes", codes: ["hfe_abc-DEF_1"] });
+    expect([first.replaced, first.kept]).toEqual([[], {}]);
+    clearCode(first);
     expect(first.replaced).toEqual(["/join?a=1"]);
     const reload = environment("", first.kept);
     expect(takeCode(reload)).toEqual({ kind: "codes", codes: ["hfe_abc-DEF_1"] });
@@ -33,13 +35,14 @@ describe("takeCode", () => {
 
   it("prefers a new link to the code of an earlier visit", () => {
     const old = environment("#one");
-    takeCode(old);
+    clearCode(old);
     expect(takeCode(environment("#two", old.kept))).toEqual({ kind: "codes", codes: ["two"] });
   });
 
   it("takes the codes of several projects, each once", () => {
     const first = environment("#one,two,one");
     expect(takeCode(first)).toEqual({ kind: "codes", codes: ["one", "two"] });
+    clearCode(first);
     expect(takeCode(environment("", first.kept))).toEqual({ kind: "codes", codes: ["one", "two"] });
   });
 
@@ -50,7 +53,16 @@ describe("takeCode", () => {
       expect(takeCode(bad)).toEqual({ kind: "malformed" });
       expect(bad.replaced).toEqual(["/join?a=1"]);
       expect(bad.kept).toEqual({});
+      clearCode(bad);
+      expect(bad.kept).toEqual({});
     }
+  });
+
+  it("forgets the tab's codes with the project", () => {
+    const first = environment("#one");
+    clearCode(first);
+    dropTabCode({ store: { removeItem: (key) => void delete first.kept[key] } });
+    expect(takeCode(environment("", first.kept))).toEqual({ kind: "missing" });
   });
 
   it("says when there is none", () => {
@@ -64,6 +76,10 @@ describe("takeCode", () => {
     const store = { getItem: forbidden, setItem: forbidden };
     expect(takeCode({ ...environment("#one"), store })).toEqual({ kind: "codes", codes: ["one"] });
     expect(takeCode({ ...environment(""), store })).toEqual({ kind: "missing" });
+    const only = { ...environment("#one"), store };
+    clearCode(only);
+    expect(only.replaced).toEqual([]);
+    dropTabCode({ store: { removeItem: forbidden } });
   });
 });
 

@@ -1,7 +1,8 @@
-// Reads the enrolment codes of the join link. A code is a secret. It is in the URL's fragment, which browsers never send,
-// and it leaves the address bar at once. So it is not in history, screenshots or shared URLs. A link may have the codes of
-// several projects, separated by commas; the volunteer chooses one. Page thread. The caller passes in the browser's
-// location, history and storage.
+// Reads the enrolment codes of the join link. A code is in the URL's fragment, which browsers never send. It leaves the
+// address bar only when this browser has promised to keep the projects, because a bookmark of the page must lead back to
+// them. Without a code in the address, the tab's own codes count, and then the projects that this device remembers. A
+// link may have the codes of several projects, separated by commas; the volunteer chooses one. Page thread. The caller
+// passes in the browser's location, history and storage.
 
 const STORAGE_KEY = "hyperflock.code";
 const CODE_PATTERN = /^[A-Za-z0-9_.~-]{1,200}$/;
@@ -14,7 +15,12 @@ export interface CodeEnvironment {
 }
 
 export type CodeResult =
-  | { readonly kind: "codes"; readonly codes: readonly [string, ...string[]] }
+  | {
+      readonly kind: "codes";
+      readonly codes: readonly [string, ...string[]];
+      /** Whether the codes are those of the remembered projects, and not of a link. */
+      readonly isMemory?: boolean;
+    }
   | { readonly kind: "missing" }
   | { readonly kind: "malformed" };
 
@@ -25,19 +31,14 @@ function codesOf(text: string): readonly [string, ...string[]] | null {
   return codes.length <= MAX_CODES && codes.every((code) => CODE_PATTERN.test(code)) ? codes : null;
 }
 
-/** Removes the codes from the address and returns them. After a reload it returns those in this tab's storage. */
+/** Returns the codes of the address, or else those in this tab's storage. A malformed fragment is removed. */
 export function takeCode({ location, history, store }: CodeEnvironment): CodeResult {
   const fragment = location.hash.slice(1);
   if (fragment !== "") {
-    history.replaceState(null, "", location.pathname + location.search);
     const codes = codesOf(fragment);
     if (codes === null) {
+      history.replaceState(null, "", location.pathname + location.search);
       return { kind: "malformed" };
-    }
-    try {
-      store.setItem(STORAGE_KEY, fragment);
-    } catch {
-      // Storage is forbidden, so the codes last only until the page is reloaded.
     }
     return { kind: "codes", codes };
   }
@@ -50,6 +51,29 @@ export function takeCode({ location, history, store }: CodeEnvironment): CodeRes
     // Storage is forbidden, so nothing is stored.
   }
   return { kind: "missing" };
+}
+
+/** Removes the codes from the address. A reload of this tab still finds them. */
+export function clearCode({ location, history, store }: CodeEnvironment): void {
+  const fragment = location.hash.slice(1);
+  if (codesOf(fragment) === null) {
+    return;
+  }
+  try {
+    store.setItem(STORAGE_KEY, fragment);
+  } catch {
+    return; // Storage is forbidden, so only the address keeps the codes.
+  }
+  history.replaceState(null, "", location.pathname + location.search);
+}
+
+/** Makes this tab forget its codes, because the device has forgotten a project. */
+export function dropTabCode({ store }: { readonly store: Pick<Storage, "removeItem"> }): void {
+  try {
+    store.removeItem(STORAGE_KEY);
+  } catch {
+    // Storage is forbidden, so nothing is stored.
+  }
 }
 
 /** Returns the whole join link, for a volunteer who must open it in another browser. */

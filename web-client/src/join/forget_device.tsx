@@ -31,7 +31,7 @@ export function ForgetDevice({ store }: { readonly store: JoinStore }) {
           ref={opener}
           onClick={() => setAsks(true)}
         >
-          {words.ask}
+          {store.isMemory ? store.words.value.memory.forget : words.ask}
         </button>
       </div>
     );

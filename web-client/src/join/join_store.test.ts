@@ -1,8 +1,9 @@
+import type { RememberedProject } from "@hyperflock/worker-runtime/page";
 import { describe, expect, it } from "vitest";
 import { FakeVolunteer } from "../stories/fake_volunteer.ts";
 import { AFTER_START, PROJECT, STORY_NOW_MS, stories } from "../stories/states.ts";
 import type { CodeResult } from "./enrolment_code.ts";
-import { JoinStore } from "./join_store.ts";
+import { JoinStore, type Memory } from "./join_store.ts";
 import type { ProjectLoad } from "./project_api.ts";
 
 function fakeVolunteer(): FakeVolunteer {
@@ -19,7 +20,35 @@ function fakeVolunteer(): FakeVolunteer {
   );
 }
 
-function scenario(loads: ProjectLoad[], code: CodeResult = { kind: "codes", codes: ["hfe_1"] }) {
+/** A memory whose device has joined each of `projects`. `log` is what the store asked of it. */
+function fakeMemory(projects: readonly RememberedProject[] = [], damaged = 0) {
+  const log: string[] = [];
+  const browser = { keeps: false, promises: true, remembers: true };
+  const memory: Memory = {
+    atOpening: { projects, damaged },
+    deviceOf: async () => ({ hasDevice: true, contribution: { trials: 12, seconds: 60 } }),
+    remember: async ({ code, name }) => {
+      log.push(`remember ${code} ${name}`);
+      return browser.remembers;
+    },
+    forget: async (code) => void log.push(`forget ${code}`),
+    isKept: async (ask) => {
+      if (ask) {
+        log.push("ask");
+        browser.keeps = browser.promises;
+      }
+      return browser.keeps;
+    },
+    clearAddress: () => void log.push("clear"),
+  };
+  return { memory, log, browser };
+}
+
+function scenario(
+  loads: ProjectLoad[],
+  code: CodeResult = { kind: "codes", codes: ["hfe_1"] },
+  memory: Memory = fakeMemory().memory,
+) {
   const volunteer = fakeVolunteer();
   const other = fakeVolunteer();
   const connection = { tell: (_online: boolean) => {} };
@@ -31,6 +60,7 @@ function scenario(loads: ProjectLoad[], code: CodeResult = { kind: "codes", code
   const clock = { ms: STORY_NOW_MS };
   const store = new JoinStore({
     code,
+    memory,
     createVolunteer: (options) => {
       made.push(options.code);
       return made.length === 1 ? volunteer : other;
@@ -241,5 +271,121 @@ describe("JoinStore", () => {
     expect(timers.size).toBe(0);
     volunteer.show({ state: { phase: "stopped" } });
     expect(store.panel.value.phase).toBe("computing");
+  });
+});
+
+describe("a device that comes back", () => {
+  const one: RememberedProject = { code: "hfe_1", name: PROJECT.name, owner: "A", usedAt: 2 };
+  const two: RememberedProject = { code: "hfe_2", name: "Other", owner: "B", usedAt: 1 };
+  const back: CodeResult = { kind: "codes", codes: ["hfe_1", "hfe_2"], isMemory: true };
+  const waiting = { phase: "waiting", reason: "no_work" } as const;
+  const bad: ProjectLoad = { kind: "problem", problem: "bad_code" };
+
+  it("finds its projects with what it gave, and one tap goes on with the last one", async () => {
+    const { memory } = fakeMemory([one, two]);
+    const { store, volunteer } = scenario([stories.idle.load, bad], back, memory);
+    await settled();
+    expect(store.choices.value).toMatchObject([
+      { name: PROJECT.name, isChosen: true, problem: null, contribution: { trials: "12" } },
+      { name: "Other", isChosen: false, problem: "bad_code", contribution: { trials: "12" } },
+    ]);
+    expect(store.contribution.value?.trials).toBe("12");
+    expect(store.panel.value).toMatchObject({ phase: "idle", showFacts: false });
+    store.start();
+    expect(volunteer.calls).toEqual(["start"]);
+  });
+
+  it("may start though its link has ended, because it has joined", async () => {
+    const { store, volunteer } = scenario(
+      [bad],
+      { ...back, codes: ["hfe_1"] },
+      fakeMemory([one]).memory,
+    );
+    await settled();
+    expect(store.panel.value.text).toBe(store.words.value.memory.linkEnded);
+    expect(store.names.value?.name).toBe(PROJECT.name);
+    store.start();
+    expect(volunteer.calls).toEqual(["start"]);
+  });
+
+  it("stays with the last project although another one answers first", async () => {
+    const away: ProjectLoad = { kind: "problem", problem: "unreachable" };
+    const { store } = scenario([away, stories.idle.load], back, fakeMemory([one, two]).memory);
+    await settled();
+    expect(store.choices.value.map(({ isChosen }) => isChosen)).toEqual([true, false]);
+    expect(store.panel.value.action?.kind).toBe("reload_project");
+  });
+
+  it("is remembered once it has joined, and not if it may not join", async () => {
+    const { memory, log } = fakeMemory();
+    const { store, volunteer } = scenario([stories.idle.load], undefined, memory);
+    await settled();
+    store.start();
+    volunteer.show({ state: { phase: "failed", code: "bad_enrolment_code", message: "" } });
+    await settled();
+    expect(log).toEqual([]);
+    store.start();
+    volunteer.show({ state: waiting });
+    volunteer.show({ state: { phase: "connecting", attempt: 1, retryAt: null } });
+    await settled();
+    expect(log).toEqual([`remember hfe_1 ${PROJECT.name}`]);
+    expect(store.notes.value).toEqual([]);
+  });
+
+  it("keeps its code in the address until the browser promises to keep the project", async () => {
+    const { memory, log } = fakeMemory();
+    const { volunteer } = scenario([stories.idle.load], undefined, memory);
+    await settled();
+    volunteer.show({ state: waiting });
+    await settled();
+    expect(log).not.toContain("ask");
+    volunteer.show({ contribution: { trials: 1, seconds: 1 } });
+    volunteer.show({ contribution: { trials: 2, seconds: 2 } });
+    await settled();
+    expect(log.slice(1)).toEqual(["ask", "clear"]);
+  });
+
+  it.each([
+    ["the browser refuses", { promises: false }, ["hfe_1"]],
+    ["another code of the link is not remembered", {}, ["hfe_1", "hfe_2"]],
+  ] as const)("keeps its code in the address if %s", async (_why, change, codes) => {
+    const { memory, log, browser } = fakeMemory();
+    Object.assign(browser, change);
+    const [first, ...others] = codes;
+    const code: CodeResult = { kind: "codes", codes: [first, ...others] };
+    const { volunteer } = scenario([stories.idle.load, stories.idle.load], code, memory);
+    await settled();
+    volunteer.show({ state: waiting, contribution: { trials: 1, seconds: 1 } });
+    await settled();
+    expect(log).not.toContain("clear");
+  });
+
+  it("says that nothing is kept, if storage is refused", async () => {
+    const { memory, browser } = fakeMemory();
+    browser.remembers = false;
+    const { store, volunteer } = scenario([stories.idle.load], undefined, memory);
+    await settled();
+    volunteer.show({ state: waiting });
+    await settled();
+    expect(store.notes.value).toEqual([store.words.value.memory.notKept]);
+  });
+
+  it("says that a project has another name, and that a record is damaged", async () => {
+    const { memory } = fakeMemory([{ ...one, name: "Old" }], 1);
+    const { store } = scenario([stories.idle.load], { ...back, codes: ["hfe_1"] }, memory);
+    await settled();
+    const { renamed, damaged } = store.words.value.memory;
+    expect(store.notes.value).toEqual([renamed("Old", PROJECT.name), damaged]);
+  });
+
+  it("forgets a project only when the server has, and still offers the other one", async () => {
+    const { memory, log } = fakeMemory([one, two]);
+    const { store, volunteer } = scenario([stories.idle.load, stories.idle.load], back, memory);
+    await settled();
+    volunteer.show({ state: { phase: "not_forgotten" } });
+    expect(log).toEqual([]);
+    volunteer.show({ state: { phase: "forgotten" } });
+    expect(log).toEqual(["forget hfe_1"]);
+    expect(store.choices.value.map(({ index }) => index)).toEqual([1]);
   });
 });

@@ -1,15 +1,24 @@
 // The join page's state, as signals, and the actions of its buttons. The browser is passed in, so that stories and tests
 // can use a volunteer of their own. Page thread.
 
-import type { ProjectView, Volunteer, VolunteerSnapshot } from "@hyperflock/worker-runtime/page";
+import type {
+  KnownDevice,
+  Memories,
+  ProjectView,
+  RememberedProject,
+  Volunteer,
+  VolunteerSnapshot,
+} from "@hyperflock/worker-runtime/page";
 import { computed, effect, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import { dictionaries } from "../i18n/dictionaries.ts";
-import type { Dictionary } from "../i18n/dictionary.ts";
+import type { Dictionary, ProjectProblem } from "../i18n/dictionary.ts";
 import { Formatter } from "../i18n/format.ts";
 import type { Language } from "../i18n/language.ts";
+import { shownName } from "../ui/shown_name.ts";
 import type { CodeResult } from "./enrolment_code.ts";
 import type { GpuShare } from "./gpu_share.ts";
 import type { InAppBrowser } from "./in_app.ts";
+import { memoryNotes } from "./memory_notes.ts";
 import type { ProjectLoad } from "./project_api.ts";
 import {
   type ContributionView,
@@ -21,9 +30,29 @@ import {
 } from "./view_model.ts";
 
 const TICK_MS = 1000;
+const NAMELESS = { name: "", owner: "" } as const;
+const FORGOTTEN_DEVICE: KnownDevice = {
+  hasDevice: false,
+  contribution: { trials: 0, seconds: 0 },
+};
+
+/** What this device remembers of earlier visits, and how it forgets. */
+export interface Memory {
+  /** The projects that were remembered when the page was opened. */
+  readonly atOpening: Memories;
+  readonly deviceOf: (code: string) => Promise<KnownDevice>;
+  /** Returns whether the project was stored. */
+  readonly remember: (project: RememberedProject) => Promise<boolean>;
+  readonly forget: (code: string) => Promise<void>;
+  /** Returns whether the browser has promised to keep what is stored; with `ask`, asks it to promise. */
+  readonly isKept: (ask: boolean) => Promise<boolean>;
+  /** Removes the codes from the address, because a bookmark works without them. */
+  readonly clearAddress: () => void;
+}
 
 export interface JoinEnvironment {
   readonly code: CodeResult;
+  readonly memory: Memory;
   readonly createVolunteer: (options: { code: string }) => Volunteer;
   readonly fetchProject: (code: string) => Promise<ProjectLoad>;
   /** Returns the time in Unix milliseconds. */
@@ -45,7 +74,14 @@ export interface JoinEnvironment {
 /** A project that a link with several projects offers. */
 export interface Choice {
   readonly index: number;
-  readonly project: ProjectView;
+  readonly name: string;
+  readonly owner: string;
+  /** The project as the server describes it; null while it does not. */
+  readonly project: ProjectView | null;
+  /** Why the server does not describe the project; null if it does, or is still asked. */
+  readonly problem: ProjectProblem | null;
+  /** What this device gave so far; null if nothing. */
+  readonly contribution: ContributionView | null;
   readonly isChosen: boolean;
 }
 
@@ -57,6 +93,14 @@ const RESTING_PHASES: ReadonlySet<VolunteerSnapshot["state"]["phase"]> = new Set
   "forgotten",
   "not_forgotten",
   "failed",
+]);
+
+/** The phases in which the server has taken this device. */
+const JOINED_PHASES: ReadonlySet<VolunteerSnapshot["state"]["phase"]> = new Set([
+  "connecting",
+  "waiting",
+  "loading",
+  "computing",
 ]);
 
 /** The phases in which no device exists that could be forgotten. */
@@ -72,10 +116,16 @@ export class JoinStore {
   readonly format: ReadonlySignal<Formatter>;
   /** The chosen project. Its names, and those of the choices, are as the page shows them. */
   readonly project: ReadonlySignal<ProjectView | null>;
+  /** The chosen project's names: as the server says, or else as this device remembers. */
+  readonly names: ReadonlySignal<{ readonly name: string; readonly owner: string } | null>;
   readonly panel: ReadonlySignal<PanelView>;
   readonly contribution: ReadonlySignal<ContributionView | null>;
   /** The projects to choose from. Empty if there is only one, or while this device computes. */
   readonly choices: ReadonlySignal<readonly Choice[]>;
+  /** Sentences about what this device remembers, or does not. */
+  readonly notes: ReadonlySignal<readonly string[]>;
+  /** Whether the page shows the remembered projects, and not those of a link. */
+  readonly isMemory: boolean;
   readonly gpuShare: Signal<GpuShare>;
   readonly hasGpu: boolean;
   /** The link's codes, from which the link can be made again; empty if there are none. */
@@ -85,6 +135,15 @@ export class JoinStore {
   /** The state of loading each code's project. */
   readonly #loads: Signal<readonly ProjectLoad[]>;
   readonly #chosen: Signal<number> = signal(0);
+  readonly #remembered: ReadonlyMap<string, RememberedProject>;
+  readonly #devices: Signal<ReadonlyMap<string, KnownDevice>> = signal(new Map());
+  /** The codes of which this device remembers the project now. */
+  readonly #kept: Set<string>;
+  /** Whether the chosen project was to be remembered, and was not. */
+  readonly #notKept: Signal<boolean> = signal(false);
+  /** The codes with which this device has joined during this visit. */
+  readonly #started = new Set<string>();
+  #hasAskedToKeep = false;
   readonly #snapshot: Signal<VolunteerSnapshot | null> = signal(null);
   readonly #nowMs: Signal<number>;
   readonly #online: Signal<boolean>;
@@ -103,14 +162,24 @@ export class JoinStore {
     this.format = computed(() => new Formatter(this.language.value));
     this.#online = signal(environment.online);
     this.#inApp = signal(environment.inApp);
-    const { code } = environment;
+    const { code, memory } = environment;
     this.codes = code.kind === "codes" ? code.codes : [];
+    this.isMemory = code.kind === "codes" && code.isMemory === true;
+    const { projects, damaged } = memory.atOpening;
+    this.#remembered = new Map(projects.map((project) => [project.code, project]));
+    this.#kept = new Set(this.#remembered.keys());
     this.#loads = signal(this.codes.map(() => ({ kind: "loading" })));
     this.project = computed(() => {
       const load = this.#load;
       const project =
         this.#snapshot.value?.project ?? (load.kind === "ready" ? load.project : null);
       return project === null ? null : shownProject(project);
+    });
+    this.names = computed(() => {
+      const names = this.project.value ?? this.#remembered.get(this.#code);
+      return names === undefined
+        ? null
+        : { name: shownName(names.name), owner: shownName(names.owner) };
     });
     this.panel = computed(() =>
       panelView({
@@ -119,18 +188,34 @@ export class JoinStore {
         nowMs: this.#nowMs.value,
         online: this.#online.value,
         inApp: this.#inApp.value,
+        known: this.#devices.value.get(this.#code)?.hasDevice === true ? "joined" : "unknown",
         words: this.words.value,
         format: this.format.value,
       }),
     );
-    this.contribution = computed(() =>
-      contributionView(this.#snapshot.value?.contribution, this.words.value, this.format.value),
+    this.contribution = computed(() => {
+      const now = this.#snapshot.value;
+      // The agent counts only after the start. Before it, the device's own record counts.
+      const earlier = this.#devices.value.get(this.#code)?.contribution;
+      const given = now?.state.phase === "idle" ? earlier : now?.contribution;
+      return contributionView(given, this.words.value, this.format.value);
+    });
+    this.notes = computed(() =>
+      memoryNotes({
+        remembered: this.#remembered.get(this.#code) ?? null,
+        project: this.#load.kind === "ready" ? this.#load.project : null,
+        damaged,
+        notKept: this.#notKept.value,
+        words: this.words.value.memory,
+      }),
     );
     this.choices = computed(() => this.#findChoices());
     this.#attachChosen();
     this.#runClock();
     this.#disposers.push(environment.onOnlineChange((online) => this.#setOnline(online)));
     void this.loadProject();
+    void this.#loadDevices();
+    void this.#clearAddress(false);
   }
 
   /** Asks the server about each code's project: what is computed and for whom. After a failure, call it again. */
@@ -144,10 +229,11 @@ export class JoinStore {
         this.#setLoad(index, await this.#environment.fetchProject(code));
       }),
     );
-    // If the chosen project could not be loaded, the first project of the link that could be loaded is chosen.
+    // If the chosen project could not be loaded, the first project of the link that could be loaded is chosen. Of
+    // remembered projects, the one that was used last stays chosen.
     const loads = this.#loads.value;
     const ready = loads.findIndex(({ kind }) => kind === "ready");
-    if (loads[this.#chosen.value]?.kind !== "ready" && ready >= 0) {
+    if (!this.isMemory && loads[this.#chosen.value]?.kind !== "ready" && ready >= 0) {
       this.choose(ready);
     }
   }
@@ -233,16 +319,87 @@ export class JoinStore {
 
   #findChoices(): readonly Choice[] {
     const phase = this.#snapshot.value?.state.phase;
-    const found = this.#loads.value.flatMap((load, index) =>
-      load.kind === "ready"
-        ? [{ index, project: shownProject(load.project), isChosen: index === this.#chosen.value }]
-        : [],
-    );
-    return found.length > 1 && phase !== undefined && RESTING_PHASES.has(phase) ? found : [];
+    const found = this.#loads.value.flatMap((load, index) => {
+      const code = this.codes[index] ?? "";
+      const project = load.kind === "ready" ? shownProject(load.project) : null;
+      const names = project ?? this.#remembered.get(code);
+      if (names === undefined || (this.isMemory && !this.#kept.has(code))) {
+        return [];
+      }
+      const { contribution } = this.#devices.value.get(code) ?? {};
+      return {
+        index,
+        name: shownName(names.name),
+        owner: shownName(names.owner),
+        project,
+        problem: load.kind === "problem" ? load.problem : null,
+        contribution: contributionView(contribution, this.words.value, this.format.value),
+        isChosen: index === this.#chosen.value,
+      };
+    });
+    const offers = found.length > 1 || found.some(({ isChosen }) => !isChosen);
+    return offers && phase !== undefined && RESTING_PHASES.has(phase) ? found : [];
+  }
+
+  get #code(): string {
+    return this.codes[this.#chosen.value] ?? "";
   }
 
   get #volunteer(): Volunteer | null {
-    return this.#volunteers.get(this.codes[this.#chosen.value] ?? "") ?? null;
+    return this.#volunteers.get(this.#code) ?? null;
+  }
+
+  async #loadDevices(): Promise<void> {
+    const { memory } = this.#environment;
+    for (const code of this.codes) {
+      if (this.#remembered.has(code)) {
+        const device = await memory.deviceOf(code);
+        this.#devices.value = new Map(this.#devices.value).set(code, device);
+      }
+    }
+  }
+
+  /** Remembers a project that this device has just joined, so that `/` leads back to it. */
+  async #remember(code: string, joined: ProjectView | null): Promise<void> {
+    const { memory, now } = this.#environment;
+    const load = this.#loads.value[this.codes.indexOf(code)];
+    const project = joined ?? (load?.kind === "ready" ? load.project : null);
+    const { name, owner } = project ?? this.#remembered.get(code) ?? NAMELESS;
+    const isKept = await memory.remember({ code, name, owner, usedAt: now() });
+    this.#notKept.value = !isKept;
+    if (isKept) {
+      this.#kept.add(code);
+      await this.#clearAddress(false);
+    }
+  }
+
+  /** Takes the codes out of the address if a bookmark works without them. */
+  async #clearAddress(ask: boolean): Promise<void> {
+    const { memory } = this.#environment;
+    if (this.codes.length > 0 && this.codes.every((code) => this.#kept.has(code))) {
+      if (await memory.isKept(ask)) {
+        memory.clearAddress();
+      }
+    }
+  }
+
+  /** Follows a change of the volunteer's state in what this device remembers. */
+  #follow(code: string, { state, contribution, project }: VolunteerSnapshot): void {
+    if (JOINED_PHASES.has(state.phase) && !this.#started.has(code)) {
+      this.#started.add(code);
+      void this.#remember(code, project);
+    }
+    if (state.phase === "forgotten") {
+      this.#started.delete(code);
+      this.#kept.delete(code);
+      this.#devices.value = new Map(this.#devices.value).set(code, FORGOTTEN_DEVICE);
+      void this.#environment.memory.forget(code);
+    }
+    // The browser is asked only after the first finished trial: until then there is little to keep.
+    if (!this.#hasAskedToKeep && contribution.trials > 0 && !RESTING_PHASES.has(state.phase)) {
+      this.#hasAskedToKeep = true;
+      void this.#clearAddress(true);
+    }
   }
 
   #attachChosen(): void {
@@ -265,6 +422,7 @@ export class JoinStore {
         // The page's time is updated first. Otherwise a trial that has just begun would seem to begin in the future.
         this.#nowMs.value = this.#environment.now();
         this.#snapshot.value = snapshot;
+        this.#follow(code, snapshot);
       }),
     );
   }

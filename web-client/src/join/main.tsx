@@ -3,19 +3,35 @@
 import "../ui/base.css";
 import "../ui/frame.css";
 import "./join.css";
-import { createVolunteer } from "@hyperflock/worker-runtime/page";
+import { createVolunteer, ProjectMemory } from "@hyperflock/worker-runtime/page";
 import { languages, listen, local, session, show } from "../ui/browser.ts";
-import { takeCode } from "./enrolment_code.ts";
+import { clearCode, dropTabCode, takeCode } from "./enrolment_code.ts";
 import { rememberedGpuShare, rememberGpuShare } from "./gpu_share.ts";
 import { inAppBrowser } from "./in_app.ts";
 import { JoinStore } from "./join_store.ts";
 import { JoinPage } from "./page.tsx";
 import { fetchProject } from "./project_api.ts";
+import { isKept, recall } from "./recall.ts";
+
+const address = { location, history, store: session };
+const memory = new ProjectMemory(local);
+const { code, memories } = await recall(takeCode(address), memory);
 
 const store = new JoinStore({
-  code: takeCode({ location, history, store: session }),
+  code,
+  memory: {
+    atOpening: memories,
+    deviceOf: (one) => memory.deviceOf(one),
+    remember: (project) => memory.remember(project),
+    forget: async (one) => {
+      dropTabCode(address);
+      await memory.forget(one);
+    },
+    isKept: (ask) => isKept(navigator.storage, ask),
+    clearAddress: () => clearCode(address),
+  },
   createVolunteer,
-  fetchProject: (code) => fetchProject(code, (path, init) => fetch(path, init)),
+  fetchProject: (one) => fetchProject(one, (path, init) => fetch(path, init)),
   now: () => performance.timeOrigin + performance.now(),
   every: (ms, tick) => {
     const timer = setInterval(tick, ms);

@@ -14,12 +14,12 @@ interface Props {
 
 function Intro({ store }: Props) {
   const words = store.words.value.intro;
-  const project = store.project.value;
+  const names = store.names.value;
   return (
     <section class="intro">
       <p class="eyebrow">{words.eyebrow}</p>
-      <h1>{project === null ? words.headingWhileLoading : words.heading(project.name)}</h1>
-      {project === null ? null : <p class="lead">{words.what(project.owner, project.name)}</p>}
+      <h1>{names === null ? words.headingWhileLoading : words.heading(names.name)}</h1>
+      {names === null ? null : <p class="lead">{words.what(names.owner, names.name)}</p>}
       <p class="lead">{words.sandbox}</p>
     </section>
   );
@@ -63,8 +63,9 @@ function About({ store }: Props) {
             <li key={item}>{item}</li>
           ))}
         </ul>
-        <ForgetDevice store={store} />
+        {store.isMemory ? null : <ForgetDevice store={store} />}
       </details>
+      {store.isMemory ? <ForgetDevice store={store} /> : null}
     </section>
   );
 }

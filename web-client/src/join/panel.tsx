@@ -181,6 +181,11 @@ export function Panel({ store }: { readonly store: JoinStore }): ComponentChild 
       {view.showFacts ? <Facts words={words.facts} /> : null}
       {view.text === null ? null : <p class="panel-text">{view.text}</p>}
       {view.advice === null ? null : <p class="panel-advice">{view.advice}</p>}
+      {store.notes.value.map((note) => (
+        <p class="panel-advice" data-memory key={note}>
+          {note}
+        </p>
+      ))}
       {view.steps.length === 0 ? null : (
         <ol class="steps">
           {view.steps.map((step) => (

@@ -110,6 +110,8 @@ export interface ViewInput {
   readonly online: boolean;
   /** The app in whose browser this page is. Null in an ordinary browser, and after the volunteer has chosen to stay. */
   readonly inApp: InAppBrowser | null;
+  /** Whether this browser has already joined the chosen project. */
+  readonly known: "joined" | "unknown";
   readonly words: Dictionary;
   readonly format: Formatter;
 }
@@ -261,6 +263,21 @@ function statePanel(state: VolunteerState, input: ViewInput): PanelView {
   const finish = { kind: "finish", label: actions.finish, pressed: finishing } as const;
   switch (phase) {
     case "idle":
+      if (input.known === "joined") {
+        const { heading, text, linkEnded } = words.memory;
+        const { project } = input;
+        const isEnded = project.kind === "problem" && project.problem === "bad_code";
+        return panel({
+          phase,
+          tone: "ready",
+          title: heading,
+          text: isEnded ? linkEnded : text,
+          announcement: "",
+          advice: interruption(input),
+          note: words.beforeTap,
+          action: { kind: "start", label: actions.start },
+        });
+      }
       return panel({
         phase,
         tone: "ready",
@@ -424,7 +441,10 @@ export function panelView(input: ViewInput): PanelView {
     if (inApp !== null && !hopeless) {
       return inAppPanel(inApp, null, words);
     }
-    return projectPanel(project, words) ?? statePanel(state, input);
+    // A device that has joined needs its link no longer. Whether the server still takes it shows after the tap.
+    const isEnded = project.kind === "problem" && project.problem === "bad_code";
+    const goesOn = input.known === "joined" && isEnded;
+    return (goesOn ? null : projectPanel(project, words)) ?? statePanel(state, input);
   }
   return statePanel(state, input);
 }

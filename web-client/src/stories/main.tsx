@@ -11,6 +11,7 @@ import {
   AFTER_START,
   OTHER_CODE,
   OTHER_PROJECT,
+  PROJECT,
   STORY_NOW_MS,
   type Story,
   type StoryName,
@@ -31,8 +32,27 @@ function storyStore(name: StoryName, language: Language): JoinStore {
     },
     AFTER_START,
   );
+  const { code, before, earlierName, damaged, refusesStorage } = story;
+  const codes = before === null || code.kind !== "codes" ? [] : code.codes;
   return new JoinStore({
-    code: story.code,
+    code,
+    memory: {
+      atOpening: {
+        projects: codes.map((one) => {
+          const { name, owner } = one === OTHER_CODE ? OTHER_PROJECT : PROJECT;
+          return { code: one, name: one === OTHER_CODE ? name : earlierName, owner, usedAt: 0 };
+        }),
+        damaged,
+      },
+      deviceOf: async () => ({
+        hasDevice: before !== null,
+        contribution: before ?? { trials: 0, seconds: 0 },
+      }),
+      remember: async () => !refusesStorage,
+      forget: async () => {},
+      isKept: async () => false,
+      clearAddress: () => {},
+    },
     createVolunteer: () => volunteer,
     fetchProject: async (code) =>
       code === OTHER_CODE ? { kind: "ready", project: OTHER_PROJECT } : story.load,

@@ -1,6 +1,7 @@
 // Every state that the join page can show, with plausible and with awkward content. Pure data.
 
 import type {
+  Contribution,
   Interrupted,
   ProjectView,
   TrialView,
@@ -24,6 +25,13 @@ export interface Story {
   readonly finishing: boolean;
   readonly online: boolean;
   readonly inApp: InAppBrowser | null;
+  /** What this device gave before, if it has joined the project on an earlier visit. */
+  readonly before: Contribution | null;
+  /** The project's name on the earlier visit. */
+  readonly earlierName: string;
+  readonly damaged: number;
+  /** Whether the browser refuses to remember. */
+  readonly refusesStorage: boolean;
 }
 
 export const PROJECT: ProjectView = {
@@ -107,6 +115,10 @@ const BASE: Story = {
   finishing: false,
   online: true,
   inApp: null,
+  before: null,
+  earlierName: PROJECT.name,
+  damaged: 0,
+  refusesStorage: false,
 };
 
 const state = (value: VolunteerState, rest: Partial<Story> = {}): Story => ({
@@ -118,6 +130,8 @@ const problem = (kind: Extract<ProjectLoad, { kind: "problem" }>["problem"]): St
   ...BASE,
   load: { kind: "problem", problem: kind },
 });
+const BACK: CodeResult = { kind: "codes", codes: [STORY_CODE], isMemory: true };
+const BACK_TO_TWO: CodeResult = { kind: "codes", codes: [STORY_CODE, OTHER_CODE], isMemory: true };
 const some = { trials: 12, seconds: 1_490 } as const;
 
 const inside = (
@@ -129,6 +143,24 @@ const inside = (
 export const stories = {
   idle: BASE,
   choices: { ...BASE, code: { kind: "codes", codes: [STORY_CODE, OTHER_CODE] } },
+  welcome_back: { ...BASE, code: BACK, before: some },
+  welcome_back_first: { ...BASE, code: BACK, before: { trials: 0, seconds: 0 } },
+  welcome_back_long: {
+    ...BASE,
+    code: BACK_TO_TWO,
+    before: { trials: 1_234_567, seconds: 4_321_987 },
+    load: { kind: "ready", project: LONG_PROJECT },
+  },
+  two_projects: { ...BASE, code: BACK_TO_TWO, before: some },
+  renamed: { ...BASE, code: BACK, before: some, earlierName: "CNNs" },
+  link_ended: { ...BASE, code: BACK, before: some, load: { kind: "problem", problem: "bad_code" } },
+  back_unreachable: {
+    ...BASE,
+    code: BACK_TO_TWO,
+    before: some,
+    load: { kind: "problem", problem: "unreachable" },
+  },
+  damaged: { ...BASE, code: { kind: "missing" }, damaged: 1 },
   in_app_line: { ...BASE, ...inside("line", "LINE", "ios") },
   in_app_instagram: { ...BASE, ...inside("instagram", "Instagram", "android") },
   in_app_facebook: { ...BASE, ...inside("facebook", "Facebook", "ios") },

@@ -64,6 +64,18 @@ test("A page that is closed in good order leaves none, and work that begins remo
   expect(nextVisit()).toBeNull();
 });
 
+test("A page that was left stores nothing, until the browser shows it again.", () => {
+  const visit = new LastVisit(store);
+  visit.note(computing);
+  visit.close();
+  visit.note({ phase: "paused", reason: "hidden" });
+  visit.note(computing);
+  expect(nextVisit()).toBeNull();
+  visit.reopen();
+  visit.note(computing);
+  expect(nextVisit()).toMatchObject({ during: "trial" });
+});
+
 test("A tab that computes nothing leaves another tab's note alone.", () => {
   new LastVisit(store).note(computing);
   const idle = new LastVisit(store);

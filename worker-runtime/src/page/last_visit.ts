@@ -12,6 +12,7 @@ export type NoteStore = Pick<Storage, "getItem" | "setItem" | "removeItem">;
 export class LastVisit {
   readonly #store: NoteStore;
   #written = "";
+  #isClosed = false;
 
   constructor(store: NoteStore) {
     this.#store = store;
@@ -28,6 +29,7 @@ export class LastVisit {
 
   /** Stores what this tab does now. */
   note(state: VolunteerState): void {
+    if (this.#isClosed) return;
     const note = noteOf(state);
     const text = note === null ? "" : JSON.stringify(note);
     if (text === this.#written) return;
@@ -46,9 +48,18 @@ export class LastVisit {
     this.note({ phase: "idle" });
   }
 
-  /** Removes the note, because the page is closed normally. */
+  /**
+   * Removes the note, because the page is closed or left normally. Until `reopen` no other is stored: browsers report
+   * that the page is hidden after they have reported that it is left.
+   */
   close(): void {
     this.note({ phase: "idle" });
+    this.#isClosed = true;
+  }
+
+  /** The browser shows the page again that was left, from its back/forward cache. */
+  reopen(): void {
+    this.#isClosed = false;
   }
 }
 

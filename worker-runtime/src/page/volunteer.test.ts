@@ -381,6 +381,31 @@ test("After a page that was closed there is nothing to say.", async () => {
   expect(next.snapshot.interrupted).toBeNull();
 });
 
+test("A reload is no crash, though the browser says after `pagehide` that the page is hidden.", async () => {
+  volunteer.start();
+  agent().change(computing);
+  windowEvents.dispatchEvent(new Event("pagehide"));
+  page.show("hidden");
+  agent().change(computing);
+  const next = createVolunteer({ code: "CODE" });
+  await settled();
+  expect(next.snapshot.interrupted).toBeNull();
+});
+
+test("A page that comes out of the back/forward cache goes on, and its end is noticed again.", async () => {
+  volunteer.start();
+  agent().change(computing);
+  windowEvents.dispatchEvent(new Event("pagehide"));
+  page.show("hidden");
+  page.show("visible");
+  windowEvents.dispatchEvent(new Event("pageshow"));
+  expect(agent().told.at(-1)).toEqual({ kind: "visibility", visible: true });
+  agent().change(computing);
+  const next = createVolunteer({ code: "CODE" });
+  await settled();
+  expect(next.snapshot.interrupted).toMatchObject({ during: "trial" });
+});
+
 test("A page that was dropped in the background is told apart, and not blamed for memory.", async () => {
   volunteer.start();
   agent().change(computing);

@@ -83,6 +83,7 @@ class AgentVolunteer implements Volunteer {
     document.addEventListener("freeze", () => this.#tell({ kind: "visibility", visible: false }));
     document.addEventListener("resume", () => this.#tellVisibility());
     addEventListener("pagehide", () => this.#onPageHide());
+    addEventListener("pageshow", () => this.#onPageShow());
     this.#readLastVisit();
   }
 
@@ -321,6 +322,12 @@ class AgentVolunteer implements Volunteer {
       credentials: "omit",
       keepalive: true,
     }).catch(() => {});
+  }
+
+  /** The browser shows the page at first, or again from its back/forward cache; then the agent may go on. */
+  #onPageShow(): void {
+    this.#visit.reopen();
+    this.#tellVisibility();
   }
 
   #readLastVisit(): void {
