@@ -2,7 +2,7 @@
 // than Debian's. CHROMIUM_FLAGS may add flags, because a graphics card without a display needs some. Node, any thread.
 
 import { existsSync } from "node:fs";
-import { type Browser, chromium, type LaunchOptions } from "playwright-core";
+import { type Browser, type BrowserContext, chromium, type LaunchOptions } from "playwright-core";
 import { hasGraphicsCard } from "../src/gpu/webgpu/graphics_card.ts";
 import { LIMIT_MS } from "./patience.ts";
 
@@ -50,4 +50,16 @@ export async function launchChromium(
     return context;
   };
   return browser;
+}
+
+/** Starts a headless Chromium on a profile in `folder`, which remains when the browser is closed. */
+export async function openProfile(folder: string): Promise<BrowserContext> {
+  const context = await chromium.launchPersistentContext(folder, {
+    timeout: LIMIT_MS,
+    executablePath: chromiumPath(),
+    args: [...CHROMIUM_FLAGS],
+    locale: "en-US",
+  });
+  context.setDefaultTimeout(LIMIT_MS);
+  return context;
 }

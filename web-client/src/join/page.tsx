@@ -20,7 +20,7 @@ function Intro({ store }: Props) {
       <p class="eyebrow">{words.eyebrow}</p>
       <h1>{names === null ? words.headingWhileLoading : words.heading(names.name)}</h1>
       {names === null ? null : <p class="lead">{words.what(names.owner, names.name)}</p>}
-      <p class="lead">{words.sandbox}</p>
+      {store.isMemory ? null : <p class="lead">{words.sandbox}</p>}
     </section>
   );
 }

@@ -134,8 +134,9 @@ export class ProjectMemory {
   }
 }
 
-function openProjects(): Promise<IDBPDatabase<Schema>> {
-  return openDB<Schema>("hyperflock.projects", 1, {
+// It is async because a browser that forbids storage may throw at once.
+async function openProjects(): Promise<IDBPDatabase<Schema>> {
+  return await openDB<Schema>("hyperflock.projects", 1, {
     upgrade: (fresh) => {
       fresh.createObjectStore("projects");
     },

@@ -91,13 +91,17 @@ export class Store {
   }
 }
 
-function openDatabase(): Promise<IDBPDatabase<Schema> | null> {
-  return openDB<Schema>("hyperflock", 1, {
-    upgrade: (fresh) => {
-      fresh.createObjectStore("devices");
-      fresh.createObjectStore("blobs", { keyPath: "sha256" });
-    },
-  }).catch(() => null);
+async function openDatabase(): Promise<IDBPDatabase<Schema> | null> {
+  try {
+    return await openDB<Schema>("hyperflock", 1, {
+      upgrade: (fresh) => {
+        fresh.createObjectStore("devices");
+        fresh.createObjectStore("blobs", { keyPath: "sha256" });
+      },
+    });
+  } catch {
+    return null; // Some browsers refuse by an exception, and not by the request.
+  }
 }
 
 function pauseThenNull(ms: number): Promise<null> {
