@@ -1,7 +1,8 @@
-"""Runs Debian's PostgreSQL on a new folder in /var/tmp, for benchmarks.
+"""Runs Debian's PostgreSQL on a new folder in /var/tmp, for benchmarks and drills.
 
     with LocalPostgres() as place:
         connection = place.database("one")
+        place.restart("immediate")
 
 It listens on a Unix socket only, and makes each commit durable, as it does by default.
 """
@@ -15,14 +16,22 @@ import subprocess
 import tempfile
 from pathlib import Path
 from types import TracebackType
+from typing import Literal
 
 _USER = "bench"
 
 
 class LocalPostgres:
-    """A PostgreSQL server that lives as long as the context."""
+    """A PostgreSQL server that lives as long as the context.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    settings
+        Such as ``track_wal_io_timing=on``, in addition to those that it has by default.
+    """
+
+    def __init__(self, *settings: str) -> None:
+        self._settings = "".join(f" -c {one}" for one in settings)
         found = sorted(Path("/usr/lib/postgresql").glob("*/bin"), key=lambda one: one.parent.name)
         if not found:
             raise RuntimeError("PostgreSQL is not installed: apt-get install postgresql")
@@ -31,14 +40,12 @@ class LocalPostgres:
         self._folder = Path(tempfile.mkdtemp(prefix="hyperflock-", dir="/var/tmp"))
 
     def __enter__(self) -> LocalPostgres:
-        data = self._folder / "data"
+        data = self._data
         if os.geteuid() == 0:  # PostgreSQL refuses to run as root
             owner = pwd.getpwnam("postgres")
             os.chown(self._folder, owner.pw_uid, owner.pw_gid)
         self._run("initdb", "-D", data, "-U", _USER, "-A", "trust", "--no-locale", "-E", "UTF8")
-        options = f"-c listen_addresses='' -k {self._folder} -c max_connections=200"
-        log = self._folder / "log"
-        self._run("pg_ctl", "-D", data, "-w", "-t", "300", "-l", log, "-o", options, "start")
+        self._start()
         return self
 
     def __exit__(
@@ -47,7 +54,7 @@ class LocalPostgres:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._run("pg_ctl", "-D", self._folder / "data", "-w", "-m", "immediate", "stop")
+        self._stop("immediate")
         shutil.rmtree(self._folder)
 
     def database(self, name: str) -> str:
@@ -57,9 +64,43 @@ class LocalPostgres:
         self._run("createdb", *place, name)
         return f"postgres://{_USER}@/{name}?host={self._folder}"
 
+    def drop(self, name: str) -> None:
+        """Drop a database that nobody uses any more."""
+        self._run("dropdb", "-h", self._folder, "-U", _USER, "--force", name)
+
+    def ask(self, name: str, sql: str) -> list[list[str]]:
+        """Run SQL in a database, and return its rows as texts."""
+        command = [self._programs / "psql", "-h", self._folder, "-U", _USER, "-d", name]
+        words = [*map(str, command), "-X", "-A", "-t", "-v", "ON_ERROR_STOP=1", "-c", sql]
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise RuntimeError(f"psql failed: {done.stderr.strip()}")
+        return [line.split("|") for line in done.stdout.splitlines()]
+
+    def restart(self, how: Literal["fast", "immediate"]) -> None:
+        """Restart it; ``immediate`` is like a crash."""
+        self._stop(how)
+        self._start()
+
+    def pid(self) -> int:
+        """Return the id of its first process, whose children are all others."""
+        return int((self._data / "postmaster.pid").read_text().split("\n", 1)[0])
+
     def version(self) -> str:
         """Return the version, such as ``15.14``."""
         return self._run("postgres", "--version").split()[2]
+
+    @property
+    def _data(self) -> Path:
+        return self._folder / "data"
+
+    def _start(self) -> None:
+        options = f"-c listen_addresses='' -k {self._folder} -c max_connections=200"
+        control = ["-D", self._data, "-w", "-t", "300", "-l", self._folder / "log"]
+        self._run("pg_ctl", *control, "-o", options + self._settings, "start")
+
+    def _stop(self, how: str) -> None:
+        self._run("pg_ctl", "-D", self._data, "-w", "-t", "300", "-m", how, "stop")
 
     def _run(self, program: str, *words: str | Path) -> str:
         command = [str(self._programs / program), *map(str, words)]

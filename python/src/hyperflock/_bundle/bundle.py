@@ -21,6 +21,7 @@ import functools
 import hashlib
 import inspect
 import sys
+import threading
 import types
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -49,6 +50,8 @@ from hyperflock._transport.messages import DataRef
 # An array of more bytes than this is sent as a separate blob, so that it is not sent again when
 # only the code changes.
 MAX_PACKED_ARRAY_BYTES = 64 * 1024
+# Python 3.11 raises a SystemError if two threads make syntax trees of long files at once.
+_ONE_AT_A_TIME = threading.RLock()
 
 
 @dataclass(frozen=True)
@@ -97,7 +100,8 @@ def bundle_objective(
         With a code ``cannot_bundle_*`` and one sentence that says what to change.
     """
     try:
-        return _bundle_objective(objective, wheels, asked=asked)
+        with _ONE_AT_A_TIME:
+            return _bundle_objective(objective, wheels, asked=asked)
     except BundleError as error:
         raise error.at(*_caller()) from None
 

@@ -1,0 +1,162 @@
+"""Kills servers of one PostgreSQL database under load, and checks that each result counts once.
+
+    ./run drill --seeds 20 --workers 1000
+
+Then it measures what a cycle costs with one, two and three servers. The report is
+build/reports/drill.json. Exits with 1 if anything is wrong, or a takeover took too long.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import os
+import signal
+import statistics
+import sys
+import time
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import optuna
+from figures import Cost, measure
+from local_postgres import LocalPostgres
+from rich.console import Console
+from rich.table import Table
+from seed import Outcome, Play, Size, Stage
+
+ROOT = Path(__file__).resolve().parents[2]
+TAKEOVER_S = 15.0
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="./run drill", description=__doc__.split("\n\n")[0])
+    parser.add_argument("--seeds", type=int, default=20, help="how many seeds are played (20)")
+    parser.add_argument("--seed", type=int, default=1, help="the first of them (1)")
+    parser.add_argument("--workers", type=int, default=1000, help="emulated devices (1000)")
+    parser.add_argument(
+        "--rounds", type=int, default=1, help="how often all that can happen happens in a seed (1)"
+    )
+    parser.add_argument("--seconds", type=float, default=8, help="of each measurement; 0: none (8)")
+    parser.add_argument("--load", type=int, default=256, help="devices that are measured (256)")
+    programs = ROOT / "build/release/bin"
+    parser.add_argument("--server", type=Path, default=programs / "hyperflock-server")
+    parser.add_argument("--cycle-load", type=Path, default=programs / "cycle_load")
+    parser.add_argument("--out", type=Path, default=ROOT / "build/reports/drill.json")
+    parser.add_argument("--state", type=Path, default=ROOT / "build/drill", help="a folder for it")
+    return parser.parse_args()
+
+
+def _say(text: str) -> None:
+    print(f"{time.strftime('%H:%M:%S')} {text}", file=sys.stderr, flush=True)
+
+
+def _interrupt(number: int, frame: FrameType | None) -> None:
+    raise KeyboardInterrupt
+
+
+def _play(given: argparse.Namespace, stage: Stage) -> list[Outcome]:
+    size = Size(workers=given.workers)
+    size = dataclasses.replace(size, events=size.events * given.rounds)
+    outcomes = []
+    for seed in range(given.seed, given.seed + given.seeds):
+        outcome = Play(stage, seed, size).run()
+        outcomes.append(outcome)
+        _say(
+            f"seed {seed}: {outcome.accepted} results of {outcome.studies} studies, "
+            f"{len(outcome.takeovers_s)} takeovers in at most {max(outcome.takeovers_s):.1f} s, "
+            f"{len(outcome.problems)} problems, {outcome.seconds:.0f} s"
+        )
+    return outcomes
+
+
+def _figures(outcomes: list[Outcome], costs: list[Cost]) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = []
+
+    def add(name: str, value: float, unit: str, **more: Any) -> None:
+        rows.append({"name": name, "value": value, "unit": unit, **more})
+
+    if outcomes:
+        takeovers = [one for outcome in outcomes for one in outcome.takeovers_s]
+        problems = sum(len(outcome.problems) for outcome in outcomes)
+        add("seeds", len(outcomes), "seeds")
+        add("accepted_results", sum(one.accepted for one in outcomes), "results")
+        add("problems", problems, "problems", op="<=", goal=0)
+        add("takeovers", len(takeovers), "takeovers")
+        add("takeover_median_s", statistics.median(takeovers), "s")
+        add("takeover_max_s", max(takeovers), "s", op="<=", goal=TAKEOVER_S)
+    for cost in costs:
+        end = f"{cost.servers}_servers"
+        add(f"cycles_per_s_{end}", cost.cycles_per_s, "1/s")
+        add(f"cycles_per_commit_{end}", cost.cycles_per_commit, "cycles")
+        add(f"cpu_us_per_cycle_{end}", cost.serving_us + cost.spares_us + cost.database_us, "us")
+    return rows
+
+
+def _show(outcomes: list[Outcome], costs: list[Cost]) -> None:
+    screen = Console()
+    if outcomes:
+        table = Table("seed", "results", "studies", "takeovers", "median", "longest", "problems")
+        for one in outcomes:
+            row = [one.seed, one.accepted, one.studies, len(one.takeovers_s)]
+            times = [statistics.median(one.takeovers_s), max(one.takeovers_s)]
+            table.add_row(
+                *map(str, row), *(f"{seconds:.1f} s" for seconds in times), str(len(one.problems))
+            )
+        screen.print(table)
+    if costs:
+        table = Table(
+            *("servers", "cycles /s", "p99", "cycles a commit", "commits /s", "us server"),
+            *("us spares", "us database", "busiest"),
+        )
+        for cost in costs:
+            limit = cost.limit()
+            table.add_row(
+                str(cost.servers), f"{cost.cycles_per_s:,.0f}", f"{cost.p99_ms:.1f} ms",
+                f"{cost.cycles_per_commit:.1f}", f"{cost.commits_per_s:,.0f}",
+                f"{cost.serving_us:.1f}", f"{cost.spares_us:.2f}", f"{cost.database_us:.1f}",
+                f"{limit}: {cost.busy[limit]:.0%}",
+            )  # fmt: skip
+        screen.print(table)
+
+
+def main() -> int:
+    """Play the seeds, measure, and write the report."""
+    given = _arguments()
+    optuna.logging.set_verbosity(optuna.logging.ERROR)
+    signal.signal(signal.SIGTERM, _interrupt)
+    given.out.parent.mkdir(parents=True, exist_ok=True)
+    load = os.getloadavg()[0]
+    outcomes: list[Outcome] = []
+    costs: list[Cost] = []
+    try:
+        with LocalPostgres("track_wal_io_timing=on") as postgres:
+            stage = Stage(given.server, postgres, given.state, _say)
+            outcomes = _play(given, stage)
+            if given.seconds:
+                costs = list(measure(stage, given.cycle_load, given.seconds, given.load))
+            machine = {"cores": os.cpu_count(), "load": round(load, 1)}
+            machine["postgres"] = postgres.version()
+    except KeyboardInterrupt:
+        _say("interrupted")
+        return 130
+    figures = _figures(outcomes, costs)
+    report = {
+        "name": "drill",
+        "machine": machine,
+        "figures": figures,
+        "seeds": [dataclasses.asdict(one) for one in outcomes],
+        "costs": [dataclasses.asdict(one) for one in costs],
+    }
+    given.out.write_text(json.dumps(report, indent=1) + "\n")
+    _show(outcomes, costs)
+    missed = [one["name"] for one in figures if "goal" in one and one["value"] > one["goal"]]
+    for name in missed:
+        _say(f"missed: {name}")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
