@@ -40,12 +40,16 @@ class LocalPostgres:
         self._folder = Path(tempfile.mkdtemp(prefix="hyperflock-", dir="/var/tmp"))
 
     def __enter__(self) -> LocalPostgres:
-        data = self._data
-        if os.geteuid() == 0:  # PostgreSQL refuses to run as root
-            owner = pwd.getpwnam("postgres")
-            os.chown(self._folder, owner.pw_uid, owner.pw_gid)
-        self._run("initdb", "-D", data, "-U", _USER, "-A", "trust", "--no-locale", "-E", "UTF8")
-        self._start()
+        try:
+            if os.geteuid() == 0:  # PostgreSQL refuses to run as root
+                owner = pwd.getpwnam("postgres")
+                os.chown(self._folder, owner.pw_uid, owner.pw_gid)
+            words = ["-U", _USER, "-A", "trust", "--no-locale", "-E", "UTF8"]
+            self._run("initdb", "-D", self._data, *words)
+            self._start()
+        except BaseException:
+            shutil.rmtree(self._folder)
+            raise
         return self
 
     def __exit__(

@@ -305,18 +305,26 @@ class Fleet:
         The name and the secret of each.
     ports
         The ports of the servers, on 127.0.0.1.
+    pace
+        How long trials take, as a part of the usual time.
     roams
         Whether a device goes to the next address when one does not serve it. Otherwise each stays
         with one address.
     """
 
     def __init__(
-        self, devices: Sequence[tuple[str, str]], ports: Sequence[int], seed: int, *, roams: bool
+        self,
+        devices: Sequence[tuple[str, str]],
+        ports: Sequence[int],
+        seed: int,
+        *,
+        pace: float = 1.0,
+        roams: bool,
     ) -> None:
         self.seed = seed
         self.ports = ports
         self.roams = roams
-        self.pace = 1.0
+        self.pace = pace
         self.is_paused = self.is_ending = self.has_frozen = False
         self.refusals: Counter[str] = Counter()
         self.acknowledged: list[Acknowledged] = []

@@ -4,8 +4,8 @@
     outcome.problems, outcome.takeovers_s
 
 In an order that the seed chooses: the server that serves is killed with SIGKILL, until each of the
-three was; one is stopped with SIGSTOP until another has taken the database, and goes on then; the
-database restarts, by a crash or as it is restarted for an upgrade.
+three was; one is stopped with SIGSTOP until another has taken the database, and goes on then; one
+ends by SIGTERM, as for an upgrade; the database restarts, by a crash or in order.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from judge import judge
 from local_postgres import LocalPostgres
 from owners import Researcher
 from patience import until
-from servers import Servers, ask_json
+from servers import Node, Servers, ask_json
 
 SERVERS = 3
-EVENTS = ("kill", "stop", "restart")
+EVENTS = ("kill", "stop", "end", "restart")
 # Tables that the server may change while nobody sends anything: its own row, and the time.
 _MOVING = ("shards", "kept_time")
 _QUIET_S = 0.5
@@ -63,13 +63,16 @@ class Size:
         Emulated devices.
     points, trials
         Of each grid and each Optuna study.
+    pace
+        How long trials take, as a part of the usual 0.5 to 3.5 seconds.
     events
         What happens; each as often as it is named. ``kill`` happens until each server was killed.
     """
 
     workers: int = 1000
-    points: int = 600
+    points: int = 1500
     trials: int = 300
+    pace: float = 1.0
     events: tuple[str, ...] = EVENTS
 
 
@@ -116,7 +119,13 @@ class Play:
             for event in self._order():
                 self._stage.say(f"seed {self.outcome.seed}: {event}")
                 self.outcome.events.append(event)
-                {"kill": self._kill_each, "stop": self._stop, "restart": self._restart}[event]()
+                happens = {
+                    "kill": self._kill_each,
+                    "stop": self._stop,
+                    "end": self._end_one,
+                    "restart": self._restart,
+                }
+                happens[event]()
                 self._progress()
             self._end(people)
         if not self.outcome.problems:
@@ -156,7 +165,7 @@ class Play:
         with ThreadPoolExecutor(_JOINING) as pool:
             devices = list(pool.map(join, range(self._size.workers)))
         ports = [node.compute_port for node in self._nodes]
-        return Fleet(devices, ports, self.outcome.seed, roams=True)
+        return Fleet(devices, ports, self.outcome.seed, pace=self._size.pace, roams=True)
 
     def _order(self) -> list[str]:
         events = list(self._size.events)
@@ -176,12 +185,22 @@ class Play:
                 began = time.monotonic()
                 node.kill()
                 self._taken_over(began)
+                self._come_back(node)
+                self._progress()
             else:  # it was killed already, and gives the database to another one
-                node.stop()
-            self._servers.serving(other_than=node)
-            node.start()
-            until("a killed server that comes back as a spare", node.waits)
-            self._progress()
+                self._end_one()
+
+    def _end_one(self) -> None:
+        """End the server that serves with SIGTERM. Another one takes over at once."""
+        node = self._servers.serving()
+        node.stop()
+        self._come_back(node)
+
+    def _come_back(self, node: Node) -> None:
+        """Start a server again when another one has the database."""
+        self._servers.serving(other_than=node)
+        node.start()
+        until("a server that comes back as a spare", node.waits)
 
     def _stop(self) -> None:
         """Stop the server that serves through a takeover. When it goes on, nothing may change."""
