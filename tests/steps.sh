@@ -9,6 +9,8 @@ step_hostile_test() {
   HOSTILE=short run_vitest tests/hostile
   HOSTILE_GUESTS=short step_hostile_guests
   CHAOS=1 run_vitest tests/chaos chaos.test.ts
+  HYPERFLOCK_TEST_SERVER_BIN="$ROOT/build/release/bin/hyperflock-server" run_pytest "${PYTHON_TESTS[@]}" \
+    -o "pythonpath=tests/support bench ../tests/drill" tests/drill
 }
 
 # Installs the wheel with a server on every Python of this machine, and runs it without the checkout.

@@ -16,6 +16,7 @@ import signal
 import statistics
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -90,8 +91,8 @@ def _figures(outcomes: list[Outcome], costs: list[Cost]) -> list[dict[str, Any]]
     for cost in costs:
         end = f"{cost.servers}_servers"
         add(f"cycles_per_s_{end}", cost.cycles_per_s, "1/s")
-        add(f"cycles_per_commit_{end}", cost.cycles_per_commit, "cycles")
-        add(f"cpu_us_per_cycle_{end}", cost.serving_us + cost.spares_us + cost.database_us, "us")
+        add(f"commits_per_cycle_{end}", 1 / cost.cycles_per_commit, "commits")
+        add(f"cpu_us_per_cycle_{end}", cost.cpu_us(), "us")
     return rows
 
 
@@ -107,18 +108,22 @@ def _show(outcomes: list[Outcome], costs: list[Cost]) -> None:
             )
         screen.print(table)
     if costs:
-        table = Table(
-            *("servers", "cycles /s", "p99", "cycles a commit", "commits /s", "us server"),
-            *("us spares", "us database", "busiest"),
-        )
-        for cost in costs:
-            limit = cost.limit()
-            table.add_row(
-                str(cost.servers), f"{cost.cycles_per_s:,.0f}", f"{cost.p99_ms:.1f} ms",
-                f"{cost.cycles_per_commit:.1f}", f"{cost.commits_per_s:,.0f}",
-                f"{cost.serving_us:.1f}", f"{cost.spares_us:.2f}", f"{cost.database_us:.1f}",
-                f"{limit}: {cost.busy[limit]:.0%}",
-            )  # fmt: skip
+        table = Table("", *(f"{one.servers} server{'s' * (one.servers > 1)}" for one in costs))
+        rows: dict[str, Callable[[Cost], str]] = {
+            "cycles a second": lambda one: f"{one.cycles_per_s:,.0f}",
+            "99th percentile": lambda one: f"{one.p99_ms:.1f} ms",
+            "commits a cycle": lambda one: f"{1 / one.cycles_per_commit:.4f}",
+            "commits of the database a cycle": lambda one: f"{one.database_commits_per_cycle:.4f}",
+            "processor time a cycle": lambda one: f"{one.cpu_us():.1f} us",
+            "  the server": lambda one: f"{one.serving_us:.1f} us",
+            "  its spares": lambda one: f"{one.spares_us:.2f} us",
+            "  the database": lambda one: f"{one.database_us:.1f} us",
+            "what limits": lambda one: one.limit(),
+        }
+        for name, text in rows.items():
+            table.add_row(name, *map(text, costs))
+        for name in costs[0].busy:
+            table.add_row(f"busy: {name}", *(f"{one.busy[name]:.0%}" for one in costs))
         screen.print(table)
 
 
@@ -126,7 +131,8 @@ def main() -> int:
     """Play the seeds, measure, and write the report."""
     given = _arguments()
     optuna.logging.set_verbosity(optuna.logging.ERROR)
-    signal.signal(signal.SIGTERM, _interrupt)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _interrupt)
     given.out.parent.mkdir(parents=True, exist_ok=True)
     load = os.getloadavg()[0]
     outcomes: list[Outcome] = []
@@ -141,7 +147,8 @@ def main() -> int:
             machine["postgres"] = postgres.version()
     except KeyboardInterrupt:
         _say("interrupted")
-        return 130
+        # The threads of the package would complain while Python ends. All processes have ended.
+        os._exit(130)
     figures = _figures(outcomes, costs)
     report = {
         "name": "drill",

@@ -45,6 +45,10 @@ class Cost:
     # The parts of the measured time in which the busiest of each worked.
     busy: dict[str, float] = field(default_factory=dict)
 
+    def cpu_us(self) -> float:
+        """Return the processor time of a cycle."""
+        return self.serving_us + self.spares_us + self.database_us
+
     def limit(self) -> str:
         """Return which of them worked for the largest part of the time."""
         return max(self.busy, key=self.busy.__getitem__)
@@ -164,6 +168,6 @@ def _cost(count: int, told: dict[str, Any], before: _Sample, after: _Sample) -> 
             "a thread of the server": most(after.threads, before.threads),
             "a process of the database": most(after.backends, before.backends),
             "the disk (waiting for fsync)": (after.sync_s - before.sync_s) / seconds,
-            "all processors of the machine": 1 - idle,
+            "all processors, with what else runs": 1 - idle,
         },
     )

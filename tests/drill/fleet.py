@@ -27,7 +27,9 @@ from wire import Wire
 
 _LOOK_S = 0.02
 _OPEN_S = 5.0
-_AGAIN_S = (0.2, 1.0)
+# A device connects again after a jittered back-off that doubles, as the protocol says (R25), but
+# not up to 30 s, so that a seed does not take long.
+_FIRST_BACK_OFF_S, _MOST_BACK_OFF_S = 0.5, 4.0
 _ASK_AGAIN_S = 5.0
 _SILENT_HEARTBEATS = 3
 # How long a trial takes.
@@ -84,7 +86,7 @@ class Device:
         self._result: dict[str, Any] | None = None
         self._sent = self._heard = self._reported = self._deadline = 0.0
         self._heartbeat_s = 2.0
-        self._ids = 0
+        self._ids = self._tries = 0
 
     @property
     def holds(self) -> bool:
@@ -142,7 +144,9 @@ class Device:
         if wire is not None:
             wire.end()
         self.step = Step.AWAY
-        self.due = now + self._chance.uniform(*_AGAIN_S)
+        longest = min(_MOST_BACK_OFF_S, _FIRST_BACK_OFF_S * 2**self._tries)
+        self.due = now + longest * self._chance.uniform(0.5, 1.0)
+        self._tries += 1
         if self._fleet.roams:
             self._at = (self._at + 1) % len(self._fleet.ports)
 
@@ -177,6 +181,7 @@ class Device:
         now = self._heard = time.monotonic()
         match message["type"]:
             case "welcome":
+                self._tries = 0
                 self._heartbeat_s = message["heartbeat_ms"] / 1000
                 self._go_on(now, message["attempts"])
             case "lease":

@@ -267,16 +267,14 @@ class Play:
 
     def _everything(self) -> dict[str, str]:
         """Return a hash of each table, and of the files of the servers."""
-        ask = self._ask
-        tables = [
-            row[0] for row in ask("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
-        ]
-        found = {}
-        for table in sorted(set(tables) - set(_MOVING)):
-            rows = f"SELECT md5(t::text) AS row FROM {table} AS t"
-            ((found[table],),) = ask(
-                f"SELECT md5(string_agg(row, '' ORDER BY row)) FROM ({rows}) r"
-            )
+        rows = self._ask("SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
+        tables = sorted({row[0] for row in rows} - set(_MOVING))
+        hashes = (
+            f"SELECT '{table}', md5(string_agg(row, '' ORDER BY row))"
+            f" FROM (SELECT md5(t::text) AS row FROM {table} AS t) AS rows"
+            for table in tables
+        )
+        found = dict(self._ask(" UNION ALL ".join(hashes)))
         digest = hashlib.sha256()
         for place in sorted(self._servers.shared.rglob("*")):
             seen = place.lstat()
