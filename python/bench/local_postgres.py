@@ -100,8 +100,8 @@ class LocalPostgres:
 
     def _start(self) -> None:
         options = f"-c listen_addresses='' -k {self._folder} -c max_connections=200"
-        control = ["-D", self._data, "-w", "-t", "300", "-l", self._folder / "log"]
-        self._run("pg_ctl", *control, "-o", options + self._settings, "start")
+        words: list[str | Path] = ["-D", self._data, "-w", "-t", "300", "-l", self._folder / "log"]
+        self._run("pg_ctl", *words, "-o", options + self._settings, "start")
 
     def _stop(self, how: str) -> None:
         self._run("pg_ctl", "-D", self._data, "-w", "-t", "300", "-m", how, "stop")

@@ -4,7 +4,8 @@
         client = hyperflock.Client(balancer.console, token)
 
 It asks each server `GET /readyz`. When another one becomes ready, it cuts what it had passed on to
-the one before. It runs on a thread of its own.
+the one before. While it is held, it changes nothing and takes no new connection. It runs on a thread of its
+own.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ class Balancer:
         self._ready: int | None = None
         self._passed: set[asyncio.StreamWriter] = set()
         self._is_over = False
+        self.is_held = False
         self._listens = threading.Event()
         self._thread = threading.Thread(target=lambda: asyncio.run(self._run()), daemon=True)
         self.console = ""
@@ -52,7 +54,8 @@ class Balancer:
         self.console = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
         async with server:
             while not self._is_over:
-                await self._look()
+                if not self.is_held:
+                    await self._look()
                 self._listens.set()
                 await asyncio.sleep(_LOOK_S)
             self._cut()
@@ -72,7 +75,7 @@ class Balancer:
     async def _pass_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with contextlib.ExitStack() as stack:
             try:
-                if self._ready is None:
+                if self._ready is None or self.is_held:
                     return
                 far = await asyncio.open_connection("127.0.0.1", self._ready)
                 for one in (writer, far[1]):

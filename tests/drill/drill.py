@@ -16,7 +16,7 @@ import signal
 import statistics
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -58,19 +58,17 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
-def _play(given: argparse.Namespace, stage: Stage) -> list[Outcome]:
+def _play(given: argparse.Namespace, stage: Stage) -> Iterator[Outcome]:
     size = Size(workers=given.workers)
     size = dataclasses.replace(size, events=size.events * given.rounds)
-    outcomes = []
     for seed in range(given.seed, given.seed + given.seeds):
         outcome = Play(stage, seed, size).run()
-        outcomes.append(outcome)
         _say(
             f"seed {seed}: {outcome.accepted} results of {outcome.studies} studies, "
             f"{len(outcome.takeovers_s)} takeovers in at most {max(outcome.takeovers_s):.1f} s, "
             f"{len(outcome.problems)} problems, {outcome.seconds:.0f} s"
         )
-    return outcomes
+        yield outcome
 
 
 def _figures(outcomes: list[Outcome], costs: list[Cost]) -> list[dict[str, Any]]:
@@ -127,8 +125,19 @@ def _show(outcomes: list[Outcome], costs: list[Cost]) -> None:
         screen.print(table)
 
 
+def _write(path: Path, machine: dict[str, Any], outcomes: list[Outcome], costs: list[Cost]) -> None:
+    report = {
+        "name": "drill",
+        "machine": machine,
+        "figures": _figures(outcomes, costs),
+        "seeds": [dataclasses.asdict(one) for one in outcomes],
+        "costs": [dataclasses.asdict(one) for one in costs],
+    }
+    path.write_text(json.dumps(report, indent=1) + "\n")
+
+
 def main() -> int:
-    """Play the seeds, measure, and write the report."""
+    """Play the seeds, measure, and write the report, also after each seed."""
     given = _arguments()
     optuna.logging.set_verbosity(optuna.logging.ERROR)
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -139,27 +148,28 @@ def main() -> int:
     costs: list[Cost] = []
     try:
         with LocalPostgres("track_wal_io_timing=on") as postgres:
+            machine = {
+                "cores": os.cpu_count(),
+                "load": round(load, 1),
+                "postgres": postgres.version(),
+            }
             stage = Stage(given.server, postgres, given.state, _say)
-            outcomes = _play(given, stage)
+            for outcome in _play(given, stage):
+                outcomes.append(outcome)
+                _write(given.out, machine, outcomes, costs)
             if given.seconds:
                 costs = list(measure(stage, given.cycle_load, given.seconds, given.load))
-            machine = {"cores": os.cpu_count(), "load": round(load, 1)}
-            machine["postgres"] = postgres.version()
     except KeyboardInterrupt:
         _say("interrupted")
         # The threads of the package would complain while Python ends. All processes have ended.
         os._exit(130)
-    figures = _figures(outcomes, costs)
-    report = {
-        "name": "drill",
-        "machine": machine,
-        "figures": figures,
-        "seeds": [dataclasses.asdict(one) for one in outcomes],
-        "costs": [dataclasses.asdict(one) for one in costs],
-    }
-    given.out.write_text(json.dumps(report, indent=1) + "\n")
+    _write(given.out, machine, outcomes, costs)
     _show(outcomes, costs)
-    missed = [one["name"] for one in figures if "goal" in one and one["value"] > one["goal"]]
+    missed = [
+        one["name"]
+        for one in _figures(outcomes, costs)
+        if "goal" in one and one["value"] > one["goal"]
+    ]
     for name in missed:
         _say(f"missed: {name}")
     return 1 if missed else 0

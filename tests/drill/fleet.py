@@ -2,8 +2,9 @@
 
     fleet = Fleet(devices, ports, seed=1)
     fleet.start()
-    fleet.pause() ... fleet.resume()
-    acknowledged = fleet.end()
+    fleet.is_paused = True                # the devices send nothing but heartbeats
+    fleet.end()
+    fleet.acknowledged
 
 Each device holds one attempt, computes it for a while, sends a value that no other attempt has, and
 sends it again on the next connection until it is acknowledged. All run in one thread of their own,
@@ -345,14 +346,6 @@ class Fleet:
     def start(self) -> None:
         """Let the devices begin."""
         self._thread.start()
-
-    def pause(self) -> None:
-        """Let the devices send nothing but heartbeats."""
-        self.is_paused = True
-
-    def resume(self) -> None:
-        """Let the devices go on."""
-        self.is_paused = False
 
     def watch(self) -> None:
         """Wait from now on for a result that is sent and accepted; see `first_accepted`."""

@@ -110,11 +110,11 @@ def _counted_once(
 
 def _studies(ask: Ask, trials: dict[tuple[int, int], tuple[str, int]]) -> Iterable[str]:
     complete = Counter(study for (study, _), (state, _) in trials.items() if state == _COMPLETE)
-    for study, state, counted in ask("SELECT study, state, complete FROM study_progress"):
+    for name, state, counted in ask("SELECT study, state, complete FROM study_progress"):
         if state != _FINISHED:
-            yield f"study {study} has not finished"
-        if int(counted) != complete[int(study)]:
-            yield f"study {study} counts {counted} trials and has {complete[int(study)]}"
+            yield f"study {name} has not finished"
+        if int(counted) != complete[int(name)]:
+            yield f"study {name} counts {counted} trials and has {complete[int(name)]}"
     for (study, number), (state, _) in trials.items():
         if state != _COMPLETE:
             yield f"trial {number} of study {study} ended in state {state}"

@@ -107,7 +107,8 @@ class Play:
             binary = self._stage.binary
             servers = stack.enter_context(Servers(binary, self._folder, url, SERVERS))
             self._servers, self._nodes = servers, servers.nodes
-            balancer = stack.enter_context(Balancer([one.console_port for one in self._nodes]))
+            self._balancer = Balancer([one.console_port for one in self._nodes])
+            balancer = stack.enter_context(self._balancer)
             people = self._people(balancer.console)
             fleet = self._fleet = self._join()
             stack.callback(fleet.leave)
@@ -212,7 +213,8 @@ class Play:
         node.freeze()
         self._taken_over(began)
         self._servers.serving(other_than=node)
-        fleet.pause()
+        # Nobody may claim a study meanwhile, because that is stored, too.
+        fleet.is_paused = self._balancer.is_held = True
         before = self._quiet()
         node.thaw()
         until("a stopped server that waits as a spare", node.waits)
@@ -222,8 +224,7 @@ class Play:
         for place in sorted(before.keys() | after.keys()):
             if before.get(place) != after.get(place):
                 self._wrong(f"{place} changed when the stopped server went on")
-        fleet.has_frozen = False
-        fleet.resume()
+        fleet.is_paused = self._balancer.is_held = fleet.has_frozen = False
 
     def _restart(self) -> None:
         """Restart the database. It moves nothing."""
@@ -237,6 +238,7 @@ class Play:
 
     def _taken_over(self, began: float) -> None:
         first = until("a result that another server accepts", self._fleet.first_accepted)
+        assert first is not None
         self.outcome.takeovers_s.append(first - began)
         self._stage.say(f"seed {self.outcome.seed}: taken over after {first - began:.1f} s")
 
@@ -303,10 +305,12 @@ class Play:
         """Make a backup and verify it, because that has the invariants of the database."""
         node = self._servers.serving()
         backups = self._folder / "backups"
-        for words in (["backup", backups, "--state", node.state], ["verify", backups]):
-            done = subprocess.run(
-                [self._stage.binary, *words], capture_output=True, text=True, check=False
-            )
+        for words in (
+            ["backup", str(backups), "--state", str(node.state)],
+            ["verify", str(backups)],
+        ):
+            command = [str(self._stage.binary), *words]
+            done = subprocess.run(command, capture_output=True, text=True, check=False)
             if done.returncode:
                 self._wrong(f"{words[0]}: {(done.stdout + done.stderr).strip()[:500]}")
 

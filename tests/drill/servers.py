@@ -30,8 +30,8 @@ _OPTIONS = (
     *("--wait-for-shard", "--min-free-bytes", "0", "--reserve-bytes", str(1 << 20)),
     # All emulated devices have one address.
     *("--max-connections-per-address", "20000", "--joins-burst", "100000"),
-    # A device notices a stopped server after three heartbeats.
-    *("--heartbeat-ms", "2000"),
+    # A device notices a stopped server after three heartbeats. No lease ends while devices pause.
+    *("--heartbeat-ms", "2000", "--lease-ms", "120000"),
 )
 
 
@@ -206,7 +206,10 @@ class Servers:
     def serving(self, other_than: Node | None = None) -> Node:
         """Wait until a server has the database, and return it."""
         others = [node for node in self.nodes if node is not other_than]
-        return until("a server that serves", lambda: next(filter(Node.serves, others), None))
+        (found,) = until(
+            "a server that serves", lambda: [one for one in others if one.serves()][:1]
+        )
+        return found
 
     def credentials(self) -> dict[str, str]:
         """Return the first tokens and the code of the join link."""

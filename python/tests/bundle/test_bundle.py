@@ -9,14 +9,19 @@ import os
 import subprocess
 import sys
 import textwrap
+import threading
+import time
 import types
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
+from asked_objectives import curve_end
 from hyperflock import BundleError
+from hyperflock._bundle import bundle
 from hyperflock._bundle.archive import LOCK_NAME, needs_optuna
 from hyperflock._bundle.bundle import Bundle, bundle_module, bundle_objective, bundle_script
 from hypothesis import HealthCheck, given, settings
@@ -378,3 +383,18 @@ def test_other_sources_give_another_hash(tmp_path: Path) -> None:
     second = bundle_script(_write(tmp_path / "b", {"t.py": OBJECTIVE + "#"}) / "t.py", "objective")
     assert first.sha256 != second.sha256
     assert first.source_sha256 != second.source_sha256
+
+
+def test_several_threads_make_bundles_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    checked, inside = bundle._checked, threading.Lock()
+
+    def slowly(objective: Callable[..., Any]) -> types.FunctionType:
+        assert inside.acquire(blocking=False), "two bundles are made at once"
+        time.sleep(0.01)
+        inside.release()
+        return checked(objective)
+
+    monkeypatch.setattr(bundle, "_checked", slowly)
+    with ThreadPoolExecutor(4) as pool:
+        made = pool.map(lambda _: bundle_objective(curve_end), range(4))
+    assert len({one.sha256 for one in made}) == 1
