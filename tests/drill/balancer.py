@@ -4,8 +4,8 @@
         client = hyperflock.Client(balancer.console, token)
 
 It asks each server `GET /readyz`. When another one becomes ready, it cuts what it had passed on to
-the one before. While it is held, it changes nothing and takes no new connection. It runs on a thread of its
-own.
+the one before. While it is held, it changes nothing and takes no new connection. It runs on a
+thread of its own.
 """
 
 from __future__ import annotations
