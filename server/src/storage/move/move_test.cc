@@ -14,6 +14,7 @@
 #include "storage/move/tables.h"
 #include "storage/move/tuple.h"
 #include "storage/postgres/open.h"
+#include "storage/postgres/testing/lost_answer.h"
 #include "storage/postgres/testing/test_postgres.h"
 #include "storage/sqlite/check/check.h"
 #include "storage/sqlite/open.h"
@@ -293,6 +294,17 @@ TEST_F(MoveTest, AConnectionThatIsLostDuringTheCommit) {
   }
   EXPECT_EQ(sql("SELECT count(*) FROM principals"), "0");
   EXPECT_EQ(code(move_to(url_)), "none");
+}
+
+// The database committed, and only its answer is lost. It is found out that everything was moved.
+TEST_F(MoveTest, ACommitWhoseAnswerIsLostCounts) {
+  apply({create_principal("ada", 'a', PrincipalRole::admin)});
+  const LostAnswer between(url_);
+  const auto moved = move_to(between.url());
+  EXPECT_TRUE(between.lost());
+  ASSERT_EQ(code(moved), "none") << moved.error().message;
+  EXPECT_EQ(sql("SELECT count(*) FROM principals"), "1");
+  EXPECT_EQ(code(move_to(url_)), "target_not_empty");
 }
 
 TEST_F(MoveTest, RowsThatChangeOnTheWayAreNoticed) {
