@@ -388,7 +388,7 @@ def test_other_sources_give_another_hash(tmp_path: Path) -> None:
 def test_several_threads_make_bundles_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
     checked, inside = bundle._checked, threading.Lock()
 
-    def slowly(objective: Callable[..., Any]) -> types.FunctionType:
+    def slowly(objective: Callable[..., Any]) -> object:
         assert inside.acquire(blocking=False), "two bundles are made at once"
         time.sleep(0.01)
         inside.release()
