@@ -16,6 +16,8 @@ import sys
 import zipfile
 from pathlib import Path
 
+from products import report
+
 ROOT = Path(__file__).resolve().parent.parent
 RUNTIME = ROOT / "worker-runtime/runtime"
 sys.path.insert(0, str(RUNTIME))
@@ -76,13 +78,7 @@ def main() -> int:
     )
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
-    try:
-        made = build(options.cache, options.out)
-    except GatherError as error:
-        print(f"run: {error}", file=sys.stderr)
-        return 1
-    print(f"{made.stat().st_size:>12,}  {made}")
-    return 0
+    return report(lambda: [build(options.cache, options.out)], GatherError)
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ from collections.abc import Iterator
 from email.utils import formatdate
 from pathlib import Path
 
+from products import report
 from release import ReleaseError, git, tar_of, version_of, write_gzip
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -186,14 +187,8 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Build the packages of the server.")
     parser.add_argument("--out", type=Path, default=ROOT / "build/packages")
     options = parser.parse_args()
-    try:
-        made = packages(ROOT, options.out, ROOT / "build/release", ROOT / "build/portable")
-    except ReleaseError as error:
-        print(f"run: {error}", file=sys.stderr)
-        return 1
-    for path in made:
-        print(f"{path.stat().st_size:>12,}  {path}")
-    return 0
+    builds = (ROOT / "build/release", ROOT / "build/portable")
+    return report(lambda: packages(ROOT, options.out, *builds), ReleaseError)
 
 
 if __name__ == "__main__":

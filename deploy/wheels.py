@@ -23,6 +23,8 @@ import sysconfig
 import tempfile
 from pathlib import Path
 
+from products import report
+
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "python/src"))
 from hyperflock._local.pack import write_pack  # noqa: E402
@@ -126,14 +128,7 @@ def main() -> int:
     parser.add_argument("--tag", help="the platform; default: what the server's program says")
     options = parser.parse_args()
     trees = {name: Path(folder) for name, _, folder in (t.partition("=") for t in options.tree)}
-    try:
-        made = build_all(options.server, trees, options.out, options.tag)
-    except WheelError as error:
-        print(f"run: {error}", file=sys.stderr)
-        return 1
-    for path in made:
-        print(f"{path.stat().st_size:>12,}  {path}")
-    return 0
+    return report(lambda: build_all(options.server, trees, options.out, options.tag), WheelError)
 
 
 if __name__ == "__main__":
