@@ -1,14 +1,16 @@
 // Tests a volunteer who comes back, with a real server and browser profiles that are closed and opened again: without a
 // code in the address, with two projects, with a withdrawn link, with damaged storage.
 
-import { mkdtemp, rm } from "node:fs/promises";
+import { glob, mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { en } from "../../web-client/src/i18n/en.ts";
+import { FIRST_VISIT_BYTES } from "../../web-client/src/join/download.ts";
 import { openProfile } from "../../worker-runtime/node/chromium.ts";
-import { queueStudy, runPython, Server, tapStart, until } from "./stack.ts";
+import { CountingProxy } from "./counting_proxy.ts";
+import { queueStudy, ROOT, runPython, Server, tapStart, until } from "./stack.ts";
 
 let server: Server;
 let folder: string;
@@ -194,4 +196,52 @@ test("a reload in the middle of a trial is no crash", async () => {
   await page.locator(".panel-title", { hasText: en.memory.heading }).waitFor();
   expect(await page.locator(".panel-advice").count()).toBe(0);
   await server.api(`/api/studies/${study}/cancel`, { method: "POST" });
+});
+
+test("the page says before the tap, and while it loads, the bytes that the network moves", async () => {
+  const proxy = await CountingProxy.start(server.compute);
+  try {
+    const page = await open(await server.joinUrl(proxy.origin));
+    const said = new Intl.NumberFormat("en", { maximumSignificantDigits: 3 });
+    const size = `${said.format(FIRST_VISIT_BYTES / 1e6)} MB`;
+    await page.locator(".fact", { hasText: en.facts.download.title(size) }).waitFor();
+    await page.evaluate(() => {
+      const totals = new Set<string>();
+      Object.assign(globalThis, { totals });
+      new MutationObserver(() => {
+        const text = document.querySelector("[data-phase=loading] [role=progressbar]");
+        const total = / of (.*)$/.exec(text?.parentElement?.textContent ?? "")?.[1];
+        if (total !== undefined) totals.add(total);
+      }).observe(document.body, { subtree: true, childList: true, characterData: true });
+    });
+    proxy.take();
+    const study = await queueStudy(server, ["tests/e2e/objectives/constant.py", "--endless"]);
+    await tapStart(page);
+    await phase(page, "computing");
+    expect(await page.title()).toBe(`${en.states.computing} – Hyperflock`);
+    const moved = proxy.take().reduce((sum, { bytes }) => sum + bytes, 0);
+    const shown = await page.evaluate(() => [
+      ...(globalThis as unknown as { totals: Set<string> }).totals,
+    ]);
+    console.log(`${moved} bytes moved, ${FIRST_VISIT_BYTES} said, shown: ${shown.join(", ")}`);
+    expect(Math.abs(moved / FIRST_VISIT_BYTES - 1)).toBeLessThan(0.1);
+    for (const total of shown) {
+      expect(Math.abs((Number.parseFloat(total) * 1e6) / moved - 1)).toBeLessThan(0.1);
+    }
+    const brotli = await Promise.all(
+      ["pyodide-*/*", "numpy-*/*", "worker-*/*"].map(async (pattern) => {
+        let sum = 0;
+        for await (const file of glob(join(ROOT, `build/runtime/${pattern}.br`))) {
+          sum += (await stat(file)).size;
+        }
+        return sum;
+      }),
+    );
+    const overHttps = brotli.reduce((sum, bytes) => sum + bytes, 0);
+    console.log(`${overHttps} bytes by Brotli`);
+    expect(Math.abs(overHttps / FIRST_VISIT_BYTES - 1)).toBeLessThan(0.1);
+    await server.api(`/api/studies/${study}/cancel`, { method: "POST" });
+  } finally {
+    await proxy.close();
+  }
 });

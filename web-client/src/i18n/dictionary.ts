@@ -47,7 +47,7 @@ export interface Dictionary {
   /** Says what taking part costs, before the volunteer taps Start. */
   readonly facts: {
     readonly heading: string;
-    readonly download: Notice;
+    readonly download: { readonly title: (size: string) => string; readonly text: string };
     readonly power: Notice;
     readonly open: Notice;
     readonly stop: Notice;
@@ -80,6 +80,8 @@ export interface Dictionary {
     readonly waiting: { readonly title: string } & Readonly<Record<WaitReason, string>>;
     readonly loading: Notice;
     readonly computing: string;
+    /** Shown while a finished trial's result cannot be sent. */
+    readonly delivering: Notice;
     readonly finishing: string;
     readonly computingOffline: string;
     readonly offline: Notice;

@@ -19,8 +19,8 @@ export const en: Dictionary = {
   facts: {
     heading: "What it takes",
     download: {
-      title: "About 10 MB, once",
-      text: "This browser keeps a copy for later visits.",
+      title: (size) => `About ${size}, once`,
+      text: "This browser keeps a copy. Some trials need up to 3 MB more, and their own data.",
     },
     power: {
       title: "Processor and battery",
@@ -79,6 +79,10 @@ export const en: Dictionary = {
       text: "Fetching what the trial needs. Most of it is kept for the next visit.",
     },
     computing: "Computing",
+    delivering: {
+      title: "Waiting to deliver",
+      text: "A trial is finished here, but the server cannot be reached. Keep this page open: the result is sent by itself.",
+    },
     finishing: "This is the last trial: the device stops by itself when it is done.",
     computingOffline:
       "The device is offline. The trial goes on, and its result is sent once the connection is back.",

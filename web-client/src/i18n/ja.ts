@@ -19,8 +19,8 @@ export const ja: Dictionary = {
   facts: {
     heading: "必要なもの",
     download: {
-      title: "初回のみ約 10 MB の通信",
-      text: "2 回目からはブラウザーに保存したものを使います。",
+      title: (size) => `初回のみ約 ${size} の通信`,
+      text: "2 回目からは保存したものを使います。試行によってはさらに最大 3 MB とデータが必要です。",
     },
     power: {
       title: "プロセッサーと電池",
@@ -82,6 +82,10 @@ export const ja: Dictionary = {
       text: "試行に必要なものを取得しています。大部分は次回のために保存されます。",
     },
     computing: "計算中",
+    delivering: {
+      title: "結果の送信待ち",
+      text: "試行は終わりましたが、サーバーに接続できません。このページを開いたままにしておくと、結果は自動で送られます。",
+    },
     finishing: "この試行が最後です。終わると自動で停止します。",
     computingOffline: "端末がオフラインです。試行はこのまま続き、接続が戻ると結果を送ります。",
     offline: {

@@ -133,6 +133,21 @@ describe("JoinStore", () => {
     }
   });
 
+  it("shows the state in the tab's title once the device takes part", async () => {
+    const { store, volunteer, connection } = scenario([stories.idle.load]);
+    const { pageTitle, states } = store.words.value;
+    expect(store.title.value).toBe(pageTitle);
+    await settled();
+    expect(store.title.value).toBe(pageTitle);
+    volunteer.show({ state: stories.computing.state });
+    expect(store.title.value).toBe(`${states.computing} – Hyperflock`);
+    volunteer.show({ state: stories.delivering.state });
+    expect(store.title.value).toBe(`${states.delivering.title} – Hyperflock`);
+    volunteer.show({ state: { phase: "connecting", attempt: 3, retryAt: null } });
+    connection.tell(false);
+    expect(store.title.value).toBe(`${states.offline.title} – Hyperflock`);
+  });
+
   it("asks again after a failure", async () => {
     const { store } = scenario([{ kind: "problem", problem: "unreachable" }, stories.idle.load]);
     await settled();

@@ -120,6 +120,8 @@ export class JoinStore {
   readonly names: ReadonlySignal<{ readonly name: string; readonly owner: string } | null>;
   readonly panel: ReadonlySignal<PanelView>;
   readonly contribution: ReadonlySignal<ContributionView | null>;
+  /** The title of the tab. It shows the state once the device takes part. */
+  readonly title: ReadonlySignal<string>;
   /** The projects to choose from. Empty if there is only one, or while this device computes. */
   readonly choices: ReadonlySignal<readonly Choice[]>;
   /** Sentences about what this device remembers, or does not. */
@@ -199,6 +201,11 @@ export class JoinStore {
       const earlier = this.#devices.value.get(this.#code)?.contribution;
       const given = now?.state.phase === "idle" ? earlier : now?.contribution;
       return contributionView(given, this.words.value, this.format.value);
+    });
+    this.title = computed(() => {
+      const { phase, title } = this.panel.value;
+      const began = phase === (this.#snapshot.value?.state.phase ?? "idle") && phase !== "idle";
+      return began || phase === "offline" ? `${title} – Hyperflock` : this.words.value.pageTitle;
     });
     this.notes = computed(() =>
       memoryNotes({

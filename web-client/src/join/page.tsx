@@ -71,7 +71,7 @@ function About({ store }: Props) {
 }
 
 export function JoinPage({ store }: Props) {
-  useDocument(() => ({ tag: store.words.value.tag, title: store.words.value.pageTitle }));
+  useDocument(() => ({ tag: store.words.value.tag, title: store.title.value }));
   const { trial, action, more, announcement } = store.panel.value;
   const joined =
     trial !== null || action?.kind === "stop" || more.some(({ kind }) => kind === "stop");

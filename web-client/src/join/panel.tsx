@@ -3,10 +3,12 @@
 import type { ComponentChild } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { Dictionary, Notice } from "../i18n/dictionary.ts";
+import type { Formatter } from "../i18n/format.ts";
 import { CopyLink } from "../ui/copy_link.tsx";
 import { FlyingBirds } from "../ui/flock.tsx";
 import { Icon, type IconName, Spinner } from "../ui/icons.tsx";
 import { ProgressBar } from "../ui/progress_bar.tsx";
+import { FIRST_VISIT_BYTES } from "./download.ts";
 import { joinLink } from "./enrolment_code.ts";
 import { linkOutside } from "./in_app.ts";
 import type { JoinStore } from "./join_store.ts";
@@ -31,9 +33,15 @@ function ToneIcon({ tone }: { readonly tone: Tone }) {
   }
 }
 
-function Facts({ words }: { readonly words: Dictionary["facts"] }) {
+interface FactsProps {
+  readonly words: Dictionary["facts"];
+  readonly format: Formatter;
+}
+
+function Facts({ words, format }: FactsProps) {
+  const { title, text } = words.download;
   const rows: readonly (readonly [IconName, Notice])[] = [
-    ["download", words.download],
+    ["download", { title: title(format.size(FIRST_VISIT_BYTES)), text }],
     ["power", words.power],
     ["screen", words.open],
     ["hand", words.stop],
@@ -178,7 +186,7 @@ export function Panel({ store }: { readonly store: JoinStore }): ComponentChild 
           {view.title}
         </h2>
       </div>
-      {view.showFacts ? <Facts words={words.facts} /> : null}
+      {view.showFacts ? <Facts words={words.facts} format={store.format.value} /> : null}
       {view.text === null ? null : <p class="panel-text">{view.text}</p>}
       {view.advice === null ? null : <p class="panel-advice">{view.advice}</p>}
       {store.notes.value.map((note) => (

@@ -351,6 +351,18 @@ function statePanel(state: VolunteerState, input: ViewInput): PanelView {
         more: [pause, finish],
       });
     }
+    case "delivering": {
+      const trial = trialCard(state.trial, input, false);
+      return panel({
+        phase,
+        tone: "paused",
+        ...states.delivering,
+        advice: finishing ? states.finishing : null,
+        trial,
+        announcement: announcement(states.delivering.title, trial, finishing, words),
+        action: stop,
+      });
+    }
     case "paused":
       return state.reason === "hidden"
         ? panel({ phase, tone: "paused", ...states.hidden, action: stop })

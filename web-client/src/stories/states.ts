@@ -222,6 +222,10 @@ export const stories = {
     { phase: "computing", trial: AWKWARD_TRIAL },
     { trials: 1_234_567, seconds: 4_321_987, load: { kind: "ready", project: LONG_PROJECT } },
   ),
+  delivering: state(
+    { phase: "delivering", trial: TRIAL },
+    { ...some, online: false, awake: false },
+  ),
   finishing: state({ phase: "computing", trial: TRIAL }, { ...some, finishing: true }),
   computing_offline: state({ phase: "computing", trial: TRIAL }, { ...some, online: false }),
   offline: state(

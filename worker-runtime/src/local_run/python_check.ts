@@ -42,7 +42,7 @@ export interface PythonCheck {
   readonly runMs: number;
 }
 
-/** Fetches the runtime (about 10 MB the first time) and computes. Never rejects. */
+/** Fetches the runtime (about 8 MB the first time) and computes. Never rejects. */
 export async function checkPython(
   onLoading: (loaded: number, total: number) => void,
 ): Promise<PythonCheck> {

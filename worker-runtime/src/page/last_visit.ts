@@ -64,7 +64,7 @@ export class LastVisit {
 }
 
 function noteOf(state: VolunteerState): Interrupted | null {
-  if (state.phase === "loading" || state.phase === "computing") {
+  if ("trial" in state) {
     const { study, studyName, number } = state.trial;
     return { during: "trial", study, studyName, number };
   }

@@ -43,7 +43,7 @@ const local = {
 };
 
 function runningTrial(state: VolunteerState): TrialView | null {
-  return state.phase === "loading" || state.phase === "computing" ? state.trial : null;
+  return "trial" in state ? state.trial : null;
 }
 
 export function createVolunteer(options: VolunteerOptions): Volunteer {
@@ -346,7 +346,7 @@ class AgentVolunteer implements Volunteer {
   #setState(state: VolunteerState): void {
     this.#merge({ state });
     this.#visit.note(state);
-    this.#wakeLock.want(state.phase === "loading" || state.phase === "computing");
+    this.#wakeLock.want(runningTrial(state) !== null);
   }
 
   #merge(change: Partial<VolunteerSnapshot>): void {

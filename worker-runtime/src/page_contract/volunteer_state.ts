@@ -62,6 +62,8 @@ export type VolunteerState =
       readonly trial: TrialView;
     } & StoppedByOperator)
   | ({ readonly phase: "computing"; readonly trial: TrialView } & StoppedByOperator)
+  // The trial has ended, but its result cannot be sent, because there is no connection.
+  | ({ readonly phase: "delivering"; readonly trial: TrialView } & StoppedByOperator)
   // `hidden` ends when the page becomes visible, `by_choice` ends with resume().
   | { readonly phase: "paused"; readonly reason: "hidden" | "by_choice" }
   | { readonly phase: "stopped" }

@@ -38,6 +38,25 @@ test("A piece is fetched before it is asked for, once, and its bytes are counted
   expect(told.at(-1)).toEqual([1_000, 1_000]);
 });
 
+test("What is counted is what the network moves, once every size is known.", async () => {
+  const answers: (() => void)[] = [];
+  answer = () => {
+    const headers = { "content-length": "250", "content-encoding": "br" };
+    const { promise, resolve } = Promise.withResolvers<Response>();
+    answers.push(() => resolve(new Response(bytes, { headers })));
+    return promise;
+  };
+  const [file] = piece.files;
+  if (file === undefined) throw new Error("The piece has a file.");
+  assets.begin({ ...piece, files: [file, { ...file, name: "late.zip" }] });
+  answers[0]?.();
+  await assets.bytesOf(piece);
+  expect(told.at(-1)).toEqual([250, 0]);
+  answers[1]?.();
+  await assets.bytesOf({ ...piece, files: [{ ...file, name: "late.zip" }] });
+  expect(told.at(-1)).toEqual([500, 500]);
+});
+
 test("Code goes to the compiler as the browser gave it, and counts when it has arrived.", async () => {
   const response = new Response(bytes);
   answer = async () => response;

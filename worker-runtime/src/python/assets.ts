@@ -1,9 +1,10 @@
-// Fetches the runtime's files from this origin in parallel, and counts their bytes. Archives are verified against the
+// Fetches the runtime's files from this origin in parallel, and counts the bytes that the network moves. Archives are verified against the
 // index. Pyodide's own files are streamed into the compiler. Their URLs contain their hash, and they are trusted like
 // any script of this origin. The option `integrity` of fetch is not used, because it would hold back each file until
 // its last byte. Runs on the python thread, before trial code.
 
 import { hexOf } from "../base/hex.ts";
+import { sentBytes } from "../base/sent_bytes.ts";
 import type { RuntimeFile, RuntimePiece } from "./messages.ts";
 
 /** The shortest time between two reports of progress. */
@@ -14,14 +15,23 @@ export class AssetError extends Error {
   readonly code = "assets_unavailable";
 }
 
+/** What has arrived of a file. */
+interface Arrival {
+  readonly whole: number;
+  /** The length of the answer as it was sent; null until it begins. */
+  sent: number | null;
+  /** The bytes that have arrived, uncompressed. */
+  loaded: number;
+}
+
+/** `total` is 0 while the sizes are not known. */
 export type Tell = (loaded: number, total: number) => void;
 
 export class Assets {
   readonly #tell: Tell;
   readonly #responses = new Map<string, Promise<Response>>();
-  #loaded = 0;
-  #uncounted = 0;
-  #total = 0;
+  readonly #arrivals: Arrival[] = [];
+  readonly #code: Arrival[] = [];
   #toldAt = 0;
 
   constructor(tell: Tell) {
@@ -32,12 +42,16 @@ export class Assets {
   begin(piece: RuntimePiece, files: readonly RuntimeFile[] = piece.files): void {
     for (const file of files) {
       const url = new URL(piece.base + file.name, self.location.origin).href;
-      this.#total += file.bytes;
+      const arrival: Arrival = { whole: file.bytes, sent: null, loaded: 0 };
+      this.#arrivals.push(arrival);
       // The browser caches compiled code only for the response that it made itself. So a response with code is not
       // wrapped to count its bytes.
       const isCode = file.name.endsWith(".wasm");
-      if (isCode) this.#uncounted += file.bytes;
-      const response = request(url).then((answer) => (isCode ? answer : this.#counted(answer)));
+      if (isCode) this.#code.push(arrival);
+      const response = request(url).then((answer) => {
+        arrival.sent = sentBytes(answer, file.bytes);
+        return isCode ? answer : this.#counted(answer, arrival);
+      });
       // The caller of `take` handles a failure. This only prevents an unhandled rejection.
       response.catch(() => {});
       this.#responses.set(url, response);
@@ -53,9 +67,8 @@ export class Assets {
 
   /** Counts all bytes of the WebAssembly code as loaded. Call it when the compiler has received the whole code. */
   codeArrived(): void {
-    this.#loaded += this.#uncounted;
-    this.#uncounted = 0;
-    this.#tell(this.#loaded, this.#total);
+    for (const arrival of this.#code.splice(0)) arrival.loaded = arrival.whole;
+    this.#tellNow();
   }
 
   /** Returns the verified bytes of a piece that consists of one file. */
@@ -73,10 +86,10 @@ export class Assets {
     return new Uint8Array(bytes);
   }
 
-  #counted(response: Response): Response {
+  #counted(response: Response, arrival: Arrival): Response {
     const count = new TransformStream<Uint8Array, Uint8Array>({
       transform: (chunk, controller) => {
-        this.#loaded += chunk.length;
+        arrival.loaded += chunk.length;
         this.#tellSoon();
         controller.enqueue(chunk);
       },
@@ -87,9 +100,22 @@ export class Assets {
 
   #tellSoon(): void {
     const now = performance.now();
-    if (now < this.#toldAt + TELL_MS && this.#loaded < this.#total) return;
+    const isWhole = this.#arrivals.every(({ whole, loaded }) => loaded >= whole);
+    if (now < this.#toldAt + TELL_MS && !isWhole) return;
     this.#toldAt = now;
-    this.#tell(this.#loaded, this.#total);
+    this.#tellNow();
+  }
+
+  #tellNow(): void {
+    let loaded = 0;
+    let total = 0;
+    let isKnown = true;
+    for (const { whole, sent, loaded: arrived } of this.#arrivals) {
+      isKnown &&= sent !== null;
+      total += sent ?? 0;
+      loaded += whole === 0 ? 0 : Math.round(((sent ?? 0) * arrived) / whole);
+    }
+    this.#tell(loaded, isKnown ? total : 0);
   }
 }
 

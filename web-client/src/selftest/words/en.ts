@@ -79,7 +79,7 @@ export const en: SelfTestWords = {
   },
   python: {
     heading: "Compute something",
-    text: "Starts Python as a trial would, and checks a result of NumPy. The first time about 10 MB are fetched.",
+    text: "Starts Python as a trial would, and checks a result of NumPy. The first time about 8 MB are fetched.",
     button: "Run Python",
     again: "Run Python again",
     runs: "Python starts and computes …",

@@ -84,7 +84,7 @@ export const ja: SelfTestWords = {
   },
   python: {
     heading: "計算してみる",
-    text: "試行と同じように Python を起動し、NumPy の計算結果を確かめます。初回は約 10 MB を取得します。",
+    text: "試行と同じように Python を起動し、NumPy の計算結果を確かめます。初回は約 8 MB を取得します。",
     button: "Python を実行",
     again: "もう一度 Python を実行",
     runs: "Python を起動して計算しています…",

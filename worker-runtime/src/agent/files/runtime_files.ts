@@ -2,11 +2,12 @@
 // the agent thread.
 
 import { hexOf } from "../../base/hex.ts";
+import { sentBytes } from "../../base/sent_bytes.ts";
 import type { RuntimeFile, RuntimeIndex, RuntimePiece } from "../../python/messages.ts";
 
 export interface RuntimeFetch {
   readonly fetch: (url: string) => Promise<Response>;
-  /** Called while bytes arrive. `loaded` and `total` count uncompressed bytes. */
+  /** Called while bytes arrive. `loaded` and `total` count bytes as the network moves them. */
   readonly tell: (loaded: number, total: number) => void;
 }
 
@@ -46,11 +47,16 @@ export function fetchAll(
   files: readonly Located[],
   { fetch, tell }: RuntimeFetch,
 ): Promise<Uint8Array<ArrayBuffer>>[] {
-  const total = files.reduce((sum, { file }) => sum + file.bytes, 0);
+  const sizes = files.map(({ file }) => file.bytes);
   let loaded = 0;
-  return files.map(async (one) => {
-    const bytes = await verified(one, fetch);
-    loaded += one.file.bytes;
+  return files.map(async (one, index) => {
+    const bytes = await verified(one, async (url) => {
+      const answer = await fetch(url);
+      sizes[index] = sentBytes(answer, one.file.bytes);
+      return answer;
+    });
+    loaded += sizes[index] ?? 0;
+    const total = sizes.reduce((sum, size) => sum + size, 0);
     tell(loaded, total);
     return bytes;
   });

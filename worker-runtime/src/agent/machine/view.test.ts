@@ -49,6 +49,16 @@ test("A trial of an Optuna study shows what it was given, and nobody knows how m
   });
 });
 
+test("A result that cannot be sent is shown as waiting, until there is a connection again.", () => {
+  s.running(7);
+  s.on({ kind: "closed", code: 1006 });
+  expect(view()).toMatchObject({ phase: "computing" });
+  s.outcome(7);
+  expect(view()).toMatchObject({ phase: "delivering", trial: { number: 1 } });
+  s.after(60_000).on({ kind: "tick" }).on({ kind: "opened" }).welcome();
+  expect(view()).toMatchObject({ phase: "computing" });
+});
+
 test("A study that an administrator stopped is named until another trial is over (R67).", () => {
   s.running(7).hear({ type: "revoke", attempt: 7, code: "operator_stopped", message: "" });
   expect(view()).toEqual({ phase: "waiting", reason: "no_work", stoppedStudy: "digits" });

@@ -38,10 +38,13 @@ export function viewOf(machine: Machine, timeOrigin: number): VolunteerState {
   };
 }
 
-// Returns the view of an attempt. Without a connection the trial goes on, so it is still shown as running.
+// Returns the view of an attempt. Without a connection the trial goes on, so it is still shown as running until its end.
 function attemptView(machine: Machine, attempt: Attempt, timeOrigin: number): VolunteerState {
   const trial = trialView(attempt, timeOrigin);
   const stopped = stoppedOf(machine);
+  if (attempt.result !== null && !machine.isConnected) {
+    return { phase: "delivering", trial, ...stopped };
+  }
   if (attempt.runningAt !== null) return { phase: "computing", trial, ...stopped };
   const { loaded, total } = machine.assets;
   return { phase: "loading", loadedBytes: loaded, totalBytes: total, trial, ...stopped };
