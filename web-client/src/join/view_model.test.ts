@@ -31,6 +31,7 @@ function view(
     finishing?: boolean;
     interrupted?: VolunteerSnapshot["interrupted"];
     inApp?: InAppBrowser;
+    known?: "joined";
   } = {},
 ): PanelView {
   return panelView({
@@ -43,6 +44,7 @@ function view(
     nowMs: STORY_NOW_MS,
     online: rest.online ?? true,
     inApp: rest.inApp ?? null,
+    known: rest.known ?? "unknown",
     words: en,
     format,
   });
@@ -60,6 +62,21 @@ describe("before the tap", () => {
 
   it("offers nothing to start while the project is unknown", () => {
     expect(view({ phase: "idle" }, { load: { kind: "loading" } }).action).toBeNull();
+  });
+
+  it("welcomes a device back with one Start button, also after its link has ended", () => {
+    const bad = { kind: "problem", problem: "bad_code" } as const;
+    for (const [load, text] of [
+      [ready, en.memory.text],
+      [bad, en.memory.linkEnded],
+    ] as const) {
+      expect(view({ phase: "idle" }, { load, known: "joined" })).toMatchObject({
+        title: en.memory.heading,
+        text,
+        showFacts: false,
+        action: { kind: "start" },
+      });
+    }
   });
 
   it("offers nothing to start with a bad code", () => {
@@ -86,6 +103,7 @@ describe("before the tap", () => {
       nowMs: 0,
       online: true,
       inApp: null,
+      known: "unknown",
       words: en,
       format,
     });
