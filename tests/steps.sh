@@ -50,6 +50,14 @@ step_compose_test() {
   run_pytest -o "pythonpath=tests/compose deploy/image" tests/compose
 }
 
+# ./run first-hour: types the three commands of server/docs/operate.md on a clean Debian 12, with Chromium as a phone.
+step_first_hour() {
+  apt_install nftables libnss3-tools curl iproute2 util-linux
+  debian_file pebble usr/bin/pebble build/cache/debian/pebble
+  debian_file pebble usr/bin/pebble-challtestsrv build/cache/debian/pebble-challtestsrv
+  run_pytest -o "pythonpath=tests/compose deploy/image deploy deploy/tests tests/first_hour" tests/first_hour
+}
+
 # Tests ./run itself and the scripts next to this file.
 step_driver_test() { run_pytest tests/suites tests/test_*.py; }
 

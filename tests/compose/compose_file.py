@@ -1,15 +1,15 @@
 """Reads docker-compose.yml as `docker compose` does, as far as this project's file goes.
 
-    file = read(ROOT / "docker-compose.yml", {"HYPERFLOCK_HOST": "flock.test"}, {"lan"})
+    file = read([ROOT / "docker-compose.yml"], {"HYPERFLOCK_HOST": "flock.test"}, {"lan"})
     file.services["server"]["environment"], file.order()
 
-Variables, profiles and the order of the start are what it knows.
+Variables, profiles, several files and the order of the start are what it knows.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,8 @@ import yaml
 
 #: `${NAME}`, `${NAME:-default}` and `${NAME:?what to do}`; `$$` is a dollar sign.
 _VARIABLE = re.compile(r"\$\$|\$\{(\w+)(?::([-?])([^}]*))?\}")
+#: Lists of which a later file gives all words anew.
+_REPLACED = ("command", "entrypoint", "test")
 
 
 class ComposeError(Exception):
@@ -72,8 +74,28 @@ def interpolated(text: str, variables: Mapping[str, str]) -> str:
     return _VARIABLE.sub(value, text)
 
 
-def read(path: Path, variables: Mapping[str, str], profiles: Set[str] = frozenset()) -> ComposeFile:
-    """Return a compose file with variables and profiles."""
+def merged(first: Any, second: Any, key: str = "") -> Any:
+    """Return what a file says after a second one was put on it: mappings and lists grow, and
+    commands are replaced.
+    """
+    if key in ("networks", "depends_on"):
+        first, second = (
+            dict.fromkeys(each) if isinstance(each, list) else each for each in (first, second)
+        )
+    if isinstance(first, dict) and isinstance(second, dict):
+        return first | {
+            name: merged(first[name], value, name) if name in first else value
+            for name, value in second.items()
+        }
+    if isinstance(first, list) and isinstance(second, list) and key not in _REPLACED:
+        return first + [each for each in second if each not in first]
+    return second
+
+
+def read(
+    paths: Sequence[Path], variables: Mapping[str, str], profiles: Set[str] = frozenset()
+) -> ComposeFile:
+    """Return compose files, each put on those before it, with variables and profiles."""
 
     def walked(node: Any) -> Any:
         if isinstance(node, str):
@@ -84,7 +106,9 @@ def read(path: Path, variables: Mapping[str, str], profiles: Set[str] = frozense
             return [walked(each) for each in node]
         return node
 
-    file = yaml.safe_load(path.read_text())
+    file: dict[str, Any] = {}
+    for path in paths:
+        file = merged(file, yaml.safe_load(path.read_text()))
     services = {
         name: walked(service)
         for name, service in file["services"].items()

@@ -49,6 +49,8 @@ def mount_all(spec: dict[str, Any]) -> None:
         (root / path).mkdir(exist_ok=True)
     mount("-t", "proc", "proc", root / "proc")
     mount("-t", "tmpfs", "-o", "mode=755,size=64k", "tmpfs", root / "dev")
+    (root / "dev/shm").mkdir()
+    mount("-t", "tmpfs", "-o", "mode=1777,size=64m", "tmpfs", root / "dev/shm")
     for device in _DEVICES:
         bind(f"/dev/{device}", root / "dev" / device, read_only=False)
     for path, options in spec["tmpfs"]:

@@ -1,8 +1,8 @@
 // A phone in a network of its own: Chromium that trusts one authority more, opens a join link, and computes one trial.
 //
-//   node phone.ts JOIN_LINK ADDRESS        HOME has the certificates that Chromium trusts; ADDRESS is the host's
+//   node phone.ts JOIN_LINK ADDRESS [quic]    HOME has the certificates that Chromium trusts; ADDRESS is the host's
 //
-// Prints what it saw as JSON. `quic` makes the second visit use HTTP/3 only.
+// Prints what it saw as JSON. With `quic`, a second visit uses HTTP/3 only.
 
 import { chromium, type Page } from "playwright-core";
 import { CHROMIUM_FLAGS, chromiumPath } from "../../worker-runtime/node/chromium.ts";
@@ -15,7 +15,7 @@ interface Visit {
   readonly issuer: string;
 }
 
-const [joinLink = "", address = ""] = process.argv.slice(2);
+const [joinLink = "", address = "", again = ""] = process.argv.slice(2);
 const { hostname, origin } = new URL(joinLink);
 
 async function open<T>(
@@ -65,9 +65,12 @@ const joined = await open(joinLink, ["--disable-quic"], async (page, visit) => {
   );
   return visit;
 });
-const quic = await open(
-  `${origin}/selftest`,
-  [`--origin-to-force-quic-on=${hostname}:443`],
-  async (_page, visit) => visit,
-);
+const quic =
+  again === "quic"
+    ? await open(
+        `${origin}/selftest`,
+        [`--origin-to-force-quic-on=${hostname}:443`],
+        async (_page, visit) => visit,
+      )
+    : undefined;
 process.stdout.write(`${JSON.stringify({ joined, quic })}\n`);

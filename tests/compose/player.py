@@ -29,7 +29,7 @@ from typing import Any
 
 import network
 from compose_file import ComposeError, ComposeFile, duration_s, size_bytes
-from images import Image
+from images import Image, Images
 
 _HERE = Path(__file__).resolve().parent
 _CGROUPS = Path("/sys/fs/cgroup")
@@ -43,7 +43,7 @@ class Player:
     def __init__(
         self,
         file: ComposeFile,
-        images: dict[str, Image],
+        images: Images,
         machines: network.Machines,
         host: str,
         folder: Path,
@@ -99,6 +99,15 @@ class Player:
         """Wait for the end of a service that runs once, and return its exit status."""
         return self._running[name].wait(PATIENCE_S)
 
+    @property
+    def running(self) -> list[str]:
+        """Return the services that were started and not stopped."""
+        return list(self._running)
+
+    def ended_already(self, name: str) -> bool:
+        """Return whether a service ended by itself."""
+        return self._running[name].poll() is not None
+
     def exec(self, name: str, words: list[str]) -> subprocess.CompletedProcess[str]:
         """Run a command in a service's container."""
         command = self._command(name, words)
@@ -129,8 +138,9 @@ class Player:
         process = self._running.pop(name)
         # The container's first process is the child of `unshare`.
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+        how = signal.Signals[self._file.services[name].get("stop_signal", "SIGTERM")]
         for child in children.read_text().split() if children.exists() else []:
-            os.kill(int(child), signal.SIGTERM)
+            os.kill(int(child), how)
         try:
             return process.wait(PATIENCE_S)
         except subprocess.TimeoutExpired:

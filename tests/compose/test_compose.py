@@ -9,92 +9,35 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import ssl
-import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import images
-import make_image
 import network
 import pytest
 from compose_file import ComposeError, read
-from player import PATIENCE_S, Player
+from images import ROOT, Images
+from stack import CREDENTIALS, HOST, VARIABLES, Stack, running
 
-ROOT = images.ROOT
-HERE = Path(__file__).resolve().parent
-HOST = "flock.test"
-ENVIRONMENT = {
-    "HYPERFLOCK_HOST": HOST,
-    "HYPERFLOCK_TLS": "internal",
-    "HYPERFLOCK_STUDIES": "999999",
-}
-CREDENTIALS = "credentials.json"
-
-
-class Stack:
-    """The services, the host and a phone."""
-
-    def __init__(self, player: Player, host: str, phone: str, folder: Path) -> None:
-        self.player = player
-        self.host = host
-        self.phone = phone
-        self.folder = folder
-
-    def credentials(self) -> dict[str, str]:
-        """Return the first tokens, as `docker compose cp` gives them to the operator."""
-        text = (self.player.volume("state") / CREDENTIALS).read_text()
-        found: dict[str, str] = json.loads(text)
-        return found
-
-    def root_certificate(self) -> Path:
-        """Return the certificate of Caddy's authority, once there is one."""
-        path = self.player.volume("certificates") / "caddy/pki/authorities/local/root.crt"
-        end = time.monotonic() + PATIENCE_S
-        while not path.exists():
-            assert time.monotonic() < end, self.player.log("caddy").read_text()
-            time.sleep(0.1)
-        return path
-
-    def curl(self, namespace: str, url: str, *more: str | Path) -> subprocess.CompletedProcess[str]:
-        """Ask for something with a client that trusts the authority."""
-        names = dict.fromkeys((80, 443), network.HOST_ADDRESS) | {8443: "127.0.0.1"}
-        resolve = [
-            word for port, to in names.items() for word in ("--resolve", f"{HOST}:{port}:{to}")
-        ]
-        command = ["curl", "-sS", "-m", "60", "--cacert", self.root_certificate(), *resolve]
-        line = network.inside(namespace, *command, *more, url)
-        return subprocess.run(line, capture_output=True, text=True, check=False)
+FILES = [ROOT / "docker-compose.yml"]
 
 
 @pytest.fixture(scope="module")
-def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
+def stack(made: Images, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     """Return the services of the compose file, all of them healthy."""
     folder = tmp_path_factory.mktemp("compose")
-    buildah = make_image.Buildah(folder / "buildah")
-    token = {"HYPERFLOCK_SAMPLER_TOKEN": str(folder / "token")}
-    file = read(ROOT / "docker-compose.yml", ENVIRONMENT | token, {"backup", "lan", "sampler"})
-    server = images.of(buildah, make_image.build(ROOT, buildah))
-    proxy = images.of(buildah, images.caddy(buildah, folder))
-    package = images.of(buildah, images.python(buildah, folder))
-    known = {"hyperflock-server": server, "hyperflock-python": package, "caddy": proxy}
-    made = {
-        service["image"]: known[service["image"].split(":")[0]]
-        for service in file.services.values()
+    variables = VARIABLES | {
+        "HYPERFLOCK_STUDIES": "999999",
+        "HYPERFLOCK_SAMPLER_TOKEN": str(folder / "token"),
     }
-    with network.Machines() as machines:
-        host, phone = machines.add("host"), machines.add("phone")
-        machines.connect(host, phone)
-        with Player(file, made, machines, host, folder / "run") as player:
-            player.up(later={"sampler"})
-            yield Stack(player, host, phone, folder)
+    file = read(FILES, variables, {"backup", "lan", "sampler"})
+    with running(made, file, folder, {"sampler"}) as started:
+        yield started
 
 
 def test_a_host_is_needed() -> None:
     with pytest.raises(ComposeError, match="HYPERFLOCK_HOST=flock"):
-        read(ROOT / "docker-compose.yml", {})
+        read(FILES, {})
 
 
 def test_caddy_starts_when_the_server_is_healthy(stack: Stack) -> None:
@@ -128,36 +71,7 @@ def test_no_token_is_in_a_log(stack: Stack) -> None:
 
 
 def test_a_phone_joins_over_tls_and_computes(stack: Stack, tmp_path: Path) -> None:
-    database = tmp_path / ".pki/nssdb"
-    database.mkdir(parents=True)
-    for words in (["-N", "--empty-password"], ["-A", "-n", "authority", "-t", "C,,", "-i"]):
-        more = [str(stack.root_certificate())] if "-i" in words else []
-        subprocess.run(["certutil", "-d", f"sql:{database}", *words, *more], check=True)
-    credentials = stack.credentials()
-    environment = os.environ | {
-        "HYPERFLOCK_URL": "http://127.0.0.1:8790",
-        "HYPERFLOCK_TOKEN": credentials["researcher_token"],
-    }
-    study = subprocess.Popen(
-        network.inside(stack.host, ROOT / "build/venv/bin/python", HERE / "objective.py"),
-        env=environment,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    with study:
-        script = [ROOT / "build/venv/bin/node", HERE / "phone.ts"]
-        phone = subprocess.run(
-            network.inside(stack.phone, *script, credentials["join_url"], network.HOST_ADDRESS),
-            env=os.environ | {"HOME": str(tmp_path)},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        if phone.returncode != 0:
-            study.kill()
-        assert phone.returncode == 0, phone.stderr
-        assert study.communicate()[0].split() == ["complete", "14.0"]
-    seen = json.loads(phone.stdout)
+    seen = stack.join(tmp_path)
     for visit in seen.values():
         assert visit["secure"]
         assert visit["isolated"]
