@@ -6,7 +6,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 # shellcheck source=tests/suites/shell.sh
 . tests/suites/shell.sh
 sources=$(debian_sources | grep ' bookworm') || sources="deb $(debian_mirror) bookworm main"
-debian_root "$folder" bookworm systemd-sysv,ca-certificates,apt-utils "$sources" --variant=minbase
+# The installer leaves apt's lists of packages.
+debian_root "$folder" bookworm systemd-sysv,ca-certificates "$sources" --variant=minbase --skip=cleanup/apt/lists
 # The files that say how this machine reaches Debian's mirror, and which certificate authorities it trusts.
 for file in /etc/resolv.conf /etc/ssl/certs/ca-certificates.crt; do
   [[ ! -f $file ]] || install -D "$file" "$folder$file"

@@ -90,9 +90,9 @@ class Debian:
             return subprocess.CompletedProcess([command], 1, "", "")
         spaces = ["--mount", "--pid", "--ipc", "--uts", "--cgroup"]
         spaces += [] if online else ["--net"]
-        line = ["nsenter", f"--target={pid}", *spaces, "--root", "--wd=/root", "env", "-i"]
+        line = ["nsenter", f"--target={pid}", *spaces, "--root", "env", "-i"]
         line += ["PATH=/usr/sbin:/usr/bin:/sbin:/bin", "HOME=/root", "LANG=C.UTF-8"]
-        line += ["bash", "-c", command]
+        line += ["bash", "-c", f"cd && {command}"]
         return subprocess.run(line, capture_output=True, text=True, check=False)
 
     def run(self, command: str, *, online: bool = False) -> str:
