@@ -132,7 +132,7 @@ def test_a_restart_of_the_database_is_waited_for(stack: Stack) -> None:
         "a server that is ready",
         lambda: stack.curl(stack.phone, f"https://{HOST}/readyz", "-f").returncode == 0,
     )
-    assert [row["state"] for row in stack.console("/api/studies")["studies"]] == ["complete"]
+    assert [row["state"] for row in stack.console("/api/studies")["studies"]] == ["finished"]
 
 
 def refused_start(stack: Stack) -> str:
@@ -179,7 +179,7 @@ def test_who_removes_the_password_gets_a_new_one(stack: Stack) -> None:
     restart(stack, "server", "database")
     assert len(password(stack).read_text()) == len(old)
     assert password(stack).read_text() != old
-    assert [row["state"] for row in stack.console("/api/studies")["studies"]] == ["complete"]
+    assert [row["state"] for row in stack.console("/api/studies")["studies"]] == ["finished"]
 
 
 def test_files_of_another_version_are_not_touched(stack: Stack) -> None:
