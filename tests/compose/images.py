@@ -1,8 +1,8 @@
 """The images of the compose file, built by buildah without a registry.
 
 The server's image is the one of `./run image`. Those of Caddy and Prometheus come from a registry
-that tests cannot reach: in their place are Debian's, with busybox for their health checks. Debian has
-no Grafana.
+that tests cannot reach: in their place are Debian's, with busybox for their health checks. Debian
+has no Grafana.
 """
 
 from __future__ import annotations

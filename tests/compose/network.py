@@ -14,6 +14,7 @@ import os
 import subprocess
 from types import TracebackType
 
+_machines = itertools.count()
 HOST_ADDRESS, PHONE_ADDRESS = "10.99.0.1", "10.99.0.2"
 
 
@@ -35,7 +36,7 @@ class Machines:
     """Namespaces that end with this object."""
 
     def __init__(self) -> None:
-        self._prefix = f"hf{os.getpid()}"
+        self._prefix = f"hf{os.getpid()}x{next(_machines)}"
         self._namespaces: list[str] = []
         self._links = itertools.count()
 

@@ -210,7 +210,10 @@ class Player:
             shared = [addresses[net] for net in self._addresses[name] if net in addresses]
             lines += [f"{address} {other}" for address in shared[:1]]
         path = self._folder / f"{name}.hosts"
-        path.write_text("\n".join(lines) + "\n")
+        text = "\n".join(lines) + "\n"
+        # A container that runs may be reading it.
+        if not path.exists() or path.read_text() != text:
+            path.write_text(text)
         return path
 
     def _mounts(self, name: str, image: Image, uid: int) -> list[tuple[str, str, bool]]:

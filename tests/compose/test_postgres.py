@@ -262,11 +262,9 @@ def fill_and_free(stack: Stack, disk: Path) -> None:
 
 
 def test_prometheus_watches_the_server_from_inside(stack: Stack) -> None:
-    made = stack.player.exec(
-        "server",
-        ["hyperflock-server", "researcher", "create", "monitoring", "--bytes", "1"]
-        + ["--credentials-file", "/var/lib/hyperflock/credentials.json"],
-    )
+    words = ["hyperflock-server", "researcher", "create", "monitoring", "--bytes", "1"]
+    words += ["--credentials-file", "/var/lib/hyperflock/credentials.json"]
+    made = stack.player.exec("server", words)
     assert made.returncode == 0, made.stdout + made.stderr
     # As the sed of server/docs/compose.md takes it.
     (token,) = re.findall(r"^token *(\S+)$", made.stdout, re.MULTILINE)
