@@ -20,7 +20,8 @@ from fake_asked import AskedTrial, Devices
 from fake_console import FakeConsole
 from hyperflock import Client
 from hyperflock._transport import messages as _protocol
-from hyperflock._transport.messages import Direction, TrialRow
+from hyperflock._transport.messages import Direction, OwnerReply, TrialRow
+from hyperflock._transport.owner_link import OwnerLink
 from hyperflock._transport.validation import convert
 from hyperflock.optuna.owner import owner as _owner
 from hyperflock.optuna.owner import reconcile as _reconcile
@@ -371,6 +372,26 @@ def test_a_broken_connection_loses_and_doubles_nothing(
     assert server.asked[1].generation == 3
     assert [t.number for t in study.trials] == list(range(12))
     assert told(client.study(1).to_optuna()) == told(study)
+
+
+def test_the_end_is_sent_again_if_it_was_lost_with_the_connection(
+    server: FakeConsole, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    send, lost = OwnerLink.send, []
+
+    def lossy(link: OwnerLink, reply: OwnerReply, generation: int) -> None:
+        if reply.finish and not lost:
+            lost.append(reply)
+            server.kick()
+        else:
+            send(link, reply, generation)
+
+    monkeypatch.setattr(OwnerLink, "send", lossy)
+    study = optuna.create_study(sampler=RandomSampler(seed=1))
+    with Devices(server, given.square):
+        optimize(study, given.square, 3, client=client)
+    assert len(lost) == 1
+    assert server.asked[1].state == "finished"
 
 
 def test_ctrl_c_leaves_what_runs_and_the_next_call_goes_on(

@@ -188,13 +188,21 @@ class Run:
             raise self._owner.failure
 
     def _finish(self) -> None:
-        """End the study at the server and wait for its confirmation, unless the link is down."""
+        """End the study at the server and wait for its confirmation.
+
+        If the connection breaks, the next one claims the study again, and the end is sent again.
+        """
         self._reply(finish=True)
         deadline = time.monotonic() + _FINISH_S
-        while (left_s := deadline - time.monotonic()) > 0 and self._link.is_up:
+        while (left_s := deadline - time.monotonic()) > 0:
             item = self._link.next(min(left_s, _SLICE_S))
             if isinstance(item, ErrorMessage) and item.code in _ENDED:
                 return
+            if isinstance(item, OwnerCall) and item.generation != self._generation:
+                if item.generation == 0:  # another process owns the study
+                    return
+                self._generation, self._taken = item.generation, item.batch
+                self._reply(finish=True)
 
     def _step(self) -> None:
         item = self._link.next(_ENDING_SLICE_S if self._owner.ending else _SLICE_S)
