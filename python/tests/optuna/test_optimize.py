@@ -377,7 +377,8 @@ def test_a_broken_connection_loses_and_doubles_nothing(
 def test_the_end_is_sent_again_if_it_was_lost_with_the_connection(
     server: FakeConsole, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    send, lost = OwnerLink.send, []
+    send = OwnerLink.send
+    lost: list[OwnerReply] = []
 
     def lossy(link: OwnerLink, reply: OwnerReply, generation: int) -> None:
         if reply.finish and not lost:
