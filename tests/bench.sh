@@ -25,6 +25,9 @@ bench_traffic() { PYTHONPATH=python/tests/support:tests/hostile_guests python3 p
 bench asked "server benches tools"
 bench_asked() { build/release/bin/asked_bench --server build/release/bin/hyperflock-server --state build/bench-state --out build/reports/asked.json "$@"; }
 
+bench backup "server benches tools"
+bench_backup() { build/release/bin/backup_bench --server build/release/bin/hyperflock-server --state build/bench-state --out build/reports/backup.json "$@"; }
+
 bench listing "server benches tools"
 bench_listing() { build/release/bin/listing_bench --server build/release/bin/hyperflock-server --state build/bench-state --out build/reports/listing.json "$@"; }
 

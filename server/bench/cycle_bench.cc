@@ -10,7 +10,6 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
-#include <stdexcept>
 #include <unordered_set>
 
 #include "disk_probe.h"
@@ -20,8 +19,6 @@
 #include "report.h"
 #include "report_load.h"
 #include "server_process.h"
-#include "storage/sqlite/open.h"
-#include "storage/storage.h"
 
 namespace hyperflock::bench {
 namespace {
@@ -43,20 +40,7 @@ constexpr std::chrono::milliseconds kPace{32};
 // Returns how many acknowledged results are not accepted in the killed server's database.
 std::int64_t lost(const Options& options, std::int64_t study,
                   const std::vector<std::int64_t>& acknowledged) {
-  auto storage = storage::open_sqlite_storage(options.state + "/hyperflock.db",
-                                              [] { return std::int64_t{1}; });
-  if (!storage) throw std::runtime_error(storage.error().message);
-  std::unordered_set<std::int64_t> stored;
-  std::int64_t cursor = 0;
-  for (;;) {
-    const auto page = (*storage)->finished_trials(StudyId{study}, cursor, 10'000);
-    if (!page) throw std::runtime_error(page.error().message);
-    if (page->empty()) break;
-    for (const storage::TrialDetail& trial : *page) {
-      if (trial.trial.accepted_attempt) stored.insert(to_int(*trial.trial.accepted_attempt));
-      cursor = trial.trial.seq;
-    }
-  }
+  const std::unordered_set<std::int64_t> stored = accepted_attempts(options.state, study);
   return std::ranges::count_if(
       acknowledged, [&stored](std::int64_t attempt) { return !stored.contains(attempt); });
 }

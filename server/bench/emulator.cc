@@ -68,6 +68,7 @@ void Emulator::on_frames(Worker& worker) {
       throw std::runtime_error("the result was not accepted: " + frame->payload);
     }
     acknowledged_.push_back(worker.attempt);
+    acknowledged_at_.push_back(Clock::now());
     if (!ack->lease) throw std::runtime_error("no next lease: " + frame->payload);
     if (measuring_) {
       latencies_ms_.push_back(

@@ -27,6 +27,8 @@ class Emulator {
   Emulator(const Emulator&) = delete;
   Emulator& operator=(const Emulator&) = delete;
 
+  // Lets at least `pace` pass between the results of a device from now on.
+  void set_pace(Clock::duration pace) { pace_ = pace; }
   // Runs the loop for this time. Some results may not be acknowledged at the end. Latencies are
   // recorded only between measure() and stop_measuring().
   void run(Clock::duration duration);
@@ -43,6 +45,8 @@ class Emulator {
   std::vector<double> take_latencies_ms() { return std::exchange(latencies_ms_, {}); }
   // Returns the attempts whose results were acknowledged as accepted.
   const std::vector<std::int64_t>& acknowledged() const { return acknowledged_; }
+  // Returns when each of them was acknowledged.
+  const std::vector<Clock::time_point>& acknowledged_at() const { return acknowledged_at_; }
 
  private:
   struct Worker {
@@ -62,12 +66,13 @@ class Emulator {
   bool pull(Worker& worker);
 
   std::vector<Worker> workers_;
-  const Clock::duration pace_;
+  Clock::duration pace_;
   int epoll_ = -1;
   bool measuring_ = false;
   bool sending_ = true;
   std::vector<double> latencies_ms_;
   std::vector<std::int64_t> acknowledged_;
+  std::vector<Clock::time_point> acknowledged_at_;
 };
 
 }  // namespace hyperflock::bench

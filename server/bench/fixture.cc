@@ -6,6 +6,8 @@
 #include "auth/tokens.h"
 #include "protocol/json/json_reader.h"
 #include "protocol/json/json_writer.h"
+#include "storage/sqlite/open.h"
+#include "storage/storage.h"
 #include "tests/support/test_client.h"
 
 namespace hyperflock::bench {
@@ -110,6 +112,24 @@ double metric(const std::string& text, const std::string& name) {
 std::string metrics(const ServerProcess& server) {
   return require(net::http_request(server.console_port(), "GET", "/metrics"), 200, "GET /metrics")
       .body;
+}
+
+std::unordered_set<std::int64_t> accepted_attempts(const std::string& state, std::int64_t study) {
+  constexpr std::int64_t kPage = 10'000;
+  auto storage =
+      storage::open_sqlite_storage(storage::database_of(state), [] { return std::int64_t{1}; });
+  if (!storage) throw std::runtime_error(storage.error().message);
+  std::unordered_set<std::int64_t> accepted;
+  std::int64_t cursor = 0;
+  for (;;) {
+    const auto page = (*storage)->finished_trials(StudyId{study}, cursor, kPage);
+    if (!page) throw std::runtime_error(page.error().message);
+    if (page->empty()) return accepted;
+    for (const storage::TrialDetail& trial : *page) {
+      if (trial.trial.accepted_attempt) accepted.insert(to_int(*trial.trial.accepted_attempt));
+      cursor = trial.trial.seq;
+    }
+  }
 }
 
 double percentile(std::vector<double> values, double part) {

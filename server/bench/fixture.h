@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "emulator.h"
@@ -22,6 +23,9 @@ std::vector<Device> join(std::uint16_t compute_port, const std::string& enrolmen
 // without labels.
 std::string metrics(const ServerProcess& server);
 double metric(const std::string& text, const std::string& name);
+
+// Returns the attempts whose results are accepted in the database of a stopped server.
+std::unordered_set<std::int64_t> accepted_attempts(const std::string& state, std::int64_t study);
 
 // Returns the percentile of `values` at the fraction `part` (0.5: the median), or 0 if there are no
 // values.
