@@ -32,16 +32,16 @@ def files_that_come_and_go(ground: Ground) -> Iterator[str]:
 
     with ThreadPoolExecutor(1) as pool:
         for _ in range(_BACKUPS):
-            backup = pool.submit(_run, "backup", folder, "--state", state)
+            backup = pool.submit(run_program, "backup", folder, "--state", state)
             come_and_go()
             while not backup.done():
                 come_and_go()
             assert backup.result() == ""
-    assert _run("verify", folder) == ""
+    assert run_program("verify", folder) == ""
     yield from codes
 
 
-def _run(*command: str | Path) -> str:
+def run_program(*command: str | Path) -> str:
     """Run a command of the server's program, and return what it says is wrong."""
     done = subprocess.run(
         [os.environ["HYPERFLOCK_TEST_SERVER_BIN"], *command],

@@ -32,8 +32,8 @@ class SmallDisk:
         self.folder = folder
         self._ballast = folder / "ballast"
 
-    def fill(self) -> None:
-        """Take every byte that is free."""
+    def fill(self, leaving: int = 0) -> None:
+        """Take every byte that is free, but for about ``leaving``. May be called again."""
         with self._ballast.open("ab", buffering=0) as ballast:
             piece = _PIECE
             while piece:
@@ -44,6 +44,7 @@ class SmallDisk:
                         raise
                     piece //= 2
         assert self.free_bytes() == 0
+        os.truncate(self._ballast, max(0, self._ballast.stat().st_size - leaving))
 
     def free(self) -> None:
         """Give the bytes back."""

@@ -255,6 +255,15 @@ TEST_F(BackupTest, RefusesFoldersThatAreNotForIt) {
             "bad_state");
 }
 
+// A full disk or SIGKILL may end the first backup before the folder says what it is.
+TEST_F(BackupTest, GoesOnWithAFolderThatWasBegun) {
+  fs::create_directories(folder_ / "blobs");
+  std::ofstream(folder_ / "hyperflock-backups.part") << "A folder";
+  EXPECT_TRUE(make().has_value());
+  fs::remove(folder_ / "hyperflock-backups");
+  EXPECT_EQ(code_of_make(), "not_a_backup_folder");  // there are blobs of somebody
+}
+
 TEST_F(BackupTest, OneCommandAtATimeChangesTheFolder) {
   ASSERT_TRUE(make().has_value());
   {

@@ -47,11 +47,16 @@ std::string name_at(std::int64_t unix_ms) {
   return text.data();
 }
 
-// Returns whether a new folder of backups may be made in this one.
+// Returns whether a new folder of backups may be made in this one. If an earlier attempt ended
+// early, because the disk was full or the program was killed, its beginning may be there.
 bool is_free(const fs::path& folder) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error)) {
-    if (entry.path().filename() != "lost+found") return false;
+    const fs::path name = entry.path().filename();
+    std::error_code none;
+    const bool begun = name == std::string(kMarker) + ".part" ||
+                       (name == "blobs" && fs::is_empty(entry.path(), none));
+    if (!begun && name != "lost+found") return false;
   }
   return !error;
 }

@@ -20,10 +20,12 @@ namespace fs = std::filesystem;
 
 constexpr const char* kStandbyMarker = "hyperflock-standby";
 
+// A killed program may have left the beginning of the marker.
 bool may_hold_standby(const fs::path& folder) {
   std::error_code error;
   for (const auto& entry : fs::directory_iterator(folder, error)) {
-    if (entry.path().filename() != "lost+found") return false;
+    const fs::path name = entry.path().filename();
+    if (name != std::string(kStandbyMarker) + ".part" && name != "lost+found") return false;
   }
   return !error;
 }
