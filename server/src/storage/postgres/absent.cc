@@ -1,14 +1,12 @@
 // Stands for the back end in a program that is built without libpq.
+#include "storage/postgres/absent.h"
+
 #include "storage/postgres/open.h"
 
 namespace hyperflock::storage {
 namespace {
 
-Error not_built() {
-  return Error{"postgres_not_built",
-               "This hyperflock-server is built without PostgreSQL: take the one of the Debian "
-               "package or of the container image, or leave --database out."};
-}
+Error not_built() { return postgres_not_built(", or leave --database out"); }
 
 }  // namespace
 
