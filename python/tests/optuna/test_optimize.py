@@ -16,11 +16,11 @@ import hyperflock.optuna
 import numpy as np
 import optuna
 import pytest
-from fake_asked import AskedTrial, Devices
+from fake_asked import AskedStudy, AskedTrial, Devices
 from fake_console import FakeConsole
 from hyperflock import Client
 from hyperflock._transport import messages as _protocol
-from hyperflock._transport.messages import Direction, OwnerReply, TrialRow
+from hyperflock._transport.messages import Direction, ErrorMessage, OwnerReply, TrialRow
 from hyperflock._transport.owner_link import OwnerLink
 from hyperflock._transport.validation import convert
 from hyperflock.optuna.owner import owner as _owner
@@ -372,6 +372,27 @@ def test_a_broken_connection_loses_and_doubles_nothing(
     assert server.asked[1].generation == 3
     assert [t.number for t in study.trials] == list(range(12))
     assert told(client.study(1).to_optuna()) == told(study)
+
+
+def test_trials_that_the_database_did_not_take_are_asked_again(
+    server: FakeConsole, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reply, refused = AskedStudy.reply, ErrorMessage("storage_unavailable", "It is away.")
+    lost: list[OwnerReply] = []
+
+    def away(asked: AskedStudy, message: OwnerReply) -> list[ErrorMessage]:
+        if message.asked and not lost:
+            lost.append(message)
+            return [refused]
+        return reply(asked, message)
+
+    monkeypatch.setattr(AskedStudy, "reply", away)
+    study = optuna.create_study(sampler=RandomSampler(seed=1))
+    with Devices(server, given.square):
+        optimize(study, given.square, 3, client=client)
+    assert len(lost) == 1
+    assert [t.state for t in study.trials] == 3 * [TrialState.COMPLETE]
+    assert server.asked[1].generation == 2
 
 
 def test_the_end_is_sent_again_if_it_was_lost_with_the_connection(

@@ -10,6 +10,7 @@ from typing import Any, cast
 import pytest
 from hyperflock._transport import owner_link, websocket
 from hyperflock._transport.http import Http, Origin
+from hyperflock._transport.messages import ErrorMessage, OwnerCall
 from hyperflock._transport.owner_link import OwnerLink
 from hyperflock.optuna.owner import run
 from patience import LIMIT_S
@@ -31,17 +32,22 @@ def test_closing_without_a_connection_does_not_wait_for_one(
             assert time.monotonic() - begun < LIMIT_S / 2
 
 
-def test_end_of_a_study_is_not_awaited_without_a_connection() -> None:
-    sent = []
-    link = SimpleNamespace(is_up=True)
+def test_end_of_a_study_is_sent_again_on_the_next_connection() -> None:
+    sent: list[int] = []
+    items: list[Any] = [None, OwnerCall(1, 2, 0, 0, []), ErrorMessage("study_stopped", "It ended.")]
+    loop = SimpleNamespace(_generation=1, _taken=5)
+    loop._link = SimpleNamespace(next=lambda wait_s: items.pop(0))
+    loop._reply = lambda *, finish: sent.append(loop._generation)
+    run.Run._finish(cast(Any, loop))
+    assert sent == [1, 2]
+    assert loop._taken == 0
+    assert not items
 
-    def lose_connection(wait_s: float) -> None:
-        assert link.is_up
-        link.is_up = False
 
-    link.next = lose_connection
+def test_end_of_a_study_is_not_awaited_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[bool] = []
+    monkeypatch.setattr(run, "_FINISH_S", 0.01)
+    link = SimpleNamespace(next=lambda wait_s: time.sleep(wait_s))
     loop = SimpleNamespace(_link=link, _reply=lambda *, finish: sent.append(finish))
-    begun = time.monotonic()
     run.Run._finish(cast(Any, loop))
     assert sent == [True]
-    assert time.monotonic() - begun < run._FINISH_S / 2

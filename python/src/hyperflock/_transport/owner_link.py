@@ -242,7 +242,8 @@ class OwnerLink:
             elif isinstance(message, ErrorMessage):
                 if message.code == "not_owner":
                     continue  # a later message says that another owner took over
-                if not self._is_claimed:
+                # What the database did not take while it was away is said again after a new claim.
+                if not self._is_claimed or message.code == "storage_unavailable":
                     raise server_error(message.code, clean(message.message))
                 self._incoming.put(message)
             elif isinstance(message, Refused):

@@ -45,8 +45,8 @@ PATIENCE_S = 600.0
 
 _FIRST_BACK_OFF_S = 0.5
 _MAX_BACK_OFF_S = 30.0
-# Close codes after which a later connection can succeed.
-_PASSING = frozenset({"full", "rate_limited", "read_only"})
+# Codes after which a later connection can succeed.
+_PASSING = frozenset({"full", "rate_limited", "read_only", "storage_unavailable"})
 
 
 async def watch(
