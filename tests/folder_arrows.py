@@ -142,10 +142,10 @@ PARTS = (
             storage/sqlite/series storage/sqlite/standby
             storage/sqlite
             storage/sqlite/check
+            storage/testing
             storage/sqlite/tests storage/postgres backup
             storage/postgres/testing
             storage/postgres/tests storage/move
-            storage/testing
             auth dispatch
             dispatch/asked dispatch/model
             dispatch/tests hub

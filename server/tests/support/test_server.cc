@@ -7,6 +7,7 @@
 
 #include "base/testing/patience.h"
 #include "blobs/sha256.h"
+#include "storage/testing/empty_database.h"
 
 namespace hyperflock::app {
 
@@ -22,6 +23,8 @@ TestServer::TestServer(const std::function<void(ServeConfig&)>& adjust,
   config_.min_free_bytes = 0;  // the disk of a test may be small
   config_.reserve_bytes = std::uint64_t{1} << 20;
   if (adjust) adjust(config_);
+  if (!storage && config_.database.empty())
+    storage::place_empty_database(storage::database_of(config_.state_dir));
   auto started = Server::start(config_, std::move(storage));
   if (!started) throw std::runtime_error(started.error().message);
   server_ = std::move(*started);

@@ -4,13 +4,17 @@
 #include "storage/sqlite/check/check.h"
 #include "storage/sqlite/open.h"
 #include "storage/sqlite/tests/storage_runs.h"
+#include "storage/testing/empty_database.h"
 
 namespace hyperflock::storage {
 namespace {
 
 class Sqlite final : public Backend {
  public:
-  explicit Sqlite(const std::int64_t* now) : now_(now) { reopen(); }
+  explicit Sqlite(const std::int64_t* now) : now_(now) {
+    place_empty_database(folder_.file("db"));
+    reopen();
+  }
   ~Sqlite() override {
     close();
     check();
@@ -36,7 +40,7 @@ class Sqlite final : public Backend {
   }
 
   const std::int64_t* now_;
-  ScratchFolder folder_;
+  ScratchFolder folder_{ScratchFolder::Where::memory};
   std::unique_ptr<Storage> storage_;
 };
 
