@@ -34,6 +34,8 @@ Result<OpenedDatabase> open_database(const ServeConfig& config, storage::WallClo
   OpenedDatabase opened;
   if (config.database.empty()) {
     TRY(storage::check_not_moved(config.state_dir));
+    // An empty SQLite database would name no blob, so the server would remove the studies' blobs.
+    TRY(storage::check_has_file(config.state_dir));
     TRY(opened.storage, storage::open_sqlite_storage(file, std::move(clock), std::move(standby)));
     return opened;
   }

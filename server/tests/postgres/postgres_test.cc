@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <future>
 #include <string>
@@ -15,6 +16,7 @@
 #include "cli/admin.h"
 #include "storage/postgres/open.h"
 #include "storage/postgres/testing/test_postgres.h"
+#include "storage/sqlite/open.h"
 #include "tests/support/test_server.h"
 
 namespace hyperflock::app {
@@ -197,8 +199,13 @@ TEST(Postgres, ATokenIsRecovered) {
   };
   EXPECT_THAT(recover({"--database", url}).error, testing::HasSubstr("(storage_open)"));
   std::string token;
-  server.restart([&] {
+  server.restart_with([&](ServeConfig& config) {
     EXPECT_THAT(recover({}).error, testing::HasSubstr("(database_needed)"));
+    // A server that is not told of PostgreSQL begins no empty database beside it.
+    config.database.clear();
+    EXPECT_EQ(Server::start(config).error().code, "database_needed");
+    EXPECT_FALSE(std::filesystem::exists(storage::database_of(state)));
+    config.database = url;
     const auto made = recover({"--database", url});
     EXPECT_EQ(made.error, "");
     token = json_at(made.output, "token");

@@ -69,13 +69,14 @@ Status check_not_moved(const std::string& state_dir) {
 }
 
 Status check_has_file(const std::string& state_dir) {
+  const fs::path name = fs::path(state_dir) / kServerName;
   std::error_code ignored;
-  if (fs::is_regular_file(database_of(state_dir), ignored) ||
-      !fs::exists(fs::path(state_dir) / kServerName, ignored))
-    return {};
+  if (fs::is_regular_file(database_of(state_dir), ignored) || !fs::exists(name, ignored)) return {};
   return Error{"database_needed",
                "The server of " + state_dir +
-                   " keeps its rows in PostgreSQL: give --database, as `serve` was given it."};
+                   " keeps its rows in PostgreSQL: give --database, as `serve` was given it. If it "
+                   "never came so far, remove " +
+                   name.string() + "."};
 }
 
 }  // namespace hyperflock::storage
