@@ -9,14 +9,17 @@ import {
   type ProbeScope,
   probe,
 } from "@hyperflock/worker-runtime/selftest";
-import { takeCode } from "../join/enrolment_code.ts";
+import { clearCode, takeCode } from "../join/enrolment_code.ts";
 import { languages, session, show } from "../ui/browser.ts";
 import { runChecks } from "./checks.ts";
 import { SelfTestPage } from "./page.tsx";
 import { SelfTestStore } from "./selftest_store.ts";
 import { sendReport } from "./upload.ts";
 
-const code = takeCode({ location, history, store: session });
+const address = { location, history, store: session };
+const code = takeCode(address);
+// People send pictures of this page, so the code leaves the address at once.
+clearCode(address);
 const { class: deviceClass, engine } = capabilitiesOf(navigator);
 const store = new SelfTestStore({
   code: code.kind === "codes" ? code.codes[0] : null,
