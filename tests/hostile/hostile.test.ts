@@ -141,9 +141,9 @@ describe("the places where an escape would show", () => {
     sink.contacts.length = 0;
   });
 
-  test("The browser keeps the device's identity and files by their hash, and nothing else.", async () => {
+  test("The browser keeps the device's identity, its projects and files by their hash, and nothing else.", async () => {
     expect(JSON.parse(stored)).toMatchObject({
-      databases: ["hyperflock"],
+      databases: ["hyperflock", "hyperflock.projects"],
       identity: [{ device }],
       files: [],
       caches: ["hyperflock-blobs"],
