@@ -140,8 +140,13 @@ test("a withdrawn link is said, and who has joined goes on", async () => {
 
 test("damaged or half-lost storage is said, and what is left goes on", async () => {
   let page = await open(await server.joinUrl());
+  // The page writes the mirror some time after the start. It is damaged after that.
+  await page.evaluate(() => localStorage.removeItem("hyperflock.projects"));
   await tapStart(page);
   await phase(page, "waiting");
+  await until("the mirror", () =>
+    page.evaluate(() => localStorage.getItem("hyperflock.projects")?.startsWith("[")),
+  );
   await page.evaluate(() => localStorage.setItem("hyperflock.projects", "{"));
   page = await open("/");
   await page.locator(".panel-title", { hasText: en.memory.heading }).waitFor();
