@@ -9,6 +9,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest
 import { en } from "../../web-client/src/i18n/en.ts";
 import { FIRST_VISIT_BYTES } from "../../web-client/src/join/download.ts";
 import { openProfile } from "../../worker-runtime/node/chromium.ts";
+import { MIRROR_KEY } from "../../worker-runtime/src/page/project_memory.ts";
 import { CountingProxy } from "./counting_proxy.ts";
 import { queueStudy, ROOT, runPython, Server, tapStart, until } from "./stack.ts";
 
@@ -42,6 +43,18 @@ async function open(path: string): Promise<Page> {
   return page;
 }
 
+const mirrorOf = (page: Page) => page.evaluate((key) => localStorage.getItem(key), MIRROR_KEY);
+
+/** Joins by a link, and waits until the page has written down the project, some time after its start. */
+async function joinAndRemember(link: string): Promise<Page> {
+  const page = await open(link);
+  await tapStart(page);
+  await phase(page, "waiting");
+  const code = new URL(link, server.compute).hash.slice(1);
+  await until("the project in the mirror", async () => (await mirrorOf(page))?.includes(code));
+  return page;
+}
+
 /** Closes the browser and opens it again with the same profile, as on the next day. */
 async function nextDay(): Promise<void> {
   await profile.close();
@@ -62,9 +75,7 @@ const note = (page: Page, text: string) =>
 
 test("a profile that is opened again finds its project at / and goes on with one tap", async () => {
   const link = await server.joinUrl();
-  let page = await open(link);
-  await tapStart(page);
-  await phase(page, "waiting");
+  let page = await joinAndRemember(link);
   const known = await devices();
   const study = await runPython(server, ["tests/e2e/objectives/constant.py", "--wait"]);
   expect(await study.done, study.output()).toBe(0);
@@ -105,9 +116,7 @@ test("two projects are listed; a forgotten one is gone here and at the server", 
   const before = await devices();
   const { code } = await newLink();
   for (const link of [await server.joinUrl(), `${server.compute}/join#${code}`]) {
-    const page = await open(link);
-    await tapStart(page);
-    await phase(page, "waiting");
+    const page = await joinAndRemember(link);
     await page.close({ runBeforeUnload: true });
     await server.untilNobodyIsConnected();
   }
@@ -126,9 +135,7 @@ test("two projects are listed; a forgotten one is gone here and at the server", 
 
 test("a withdrawn link is said, and who has joined goes on", async () => {
   const { code, enrolment } = await newLink();
-  const first = await open(`/join#${code}`);
-  await tapStart(first);
-  await phase(first, "waiting");
+  const first = await joinAndRemember(`/join#${code}`);
   await first.close({ runBeforeUnload: true });
   await server.untilNobodyIsConnected();
   await server.api(`/api/enrolment/${enrolment}/revoke`, { method: "POST", body: "{}" });
@@ -139,15 +146,8 @@ test("a withdrawn link is said, and who has joined goes on", async () => {
 });
 
 test("damaged or half-lost storage is said, and what is left goes on", async () => {
-  let page = await open(await server.joinUrl());
-  // The page writes the mirror some time after the start. It is damaged after that.
-  await page.evaluate(() => localStorage.removeItem("hyperflock.projects"));
-  await tapStart(page);
-  await phase(page, "waiting");
-  await until("the mirror", () =>
-    page.evaluate(() => localStorage.getItem("hyperflock.projects")?.startsWith("[")),
-  );
-  await page.evaluate(() => localStorage.setItem("hyperflock.projects", "{"));
+  let page = await joinAndRemember(await server.joinUrl());
+  await page.evaluate((key) => localStorage.setItem(key, "{"), MIRROR_KEY);
   page = await open("/");
   await page.locator(".panel-title", { hasText: en.memory.heading }).waitFor();
   await note(page, en.memory.damaged);
@@ -157,10 +157,8 @@ test("damaged or half-lost storage is said, and what is left goes on", async () 
   await phase(page, "elsewhere");
   await page.locator("[data-action=start]").click();
   await phase(page, "waiting");
-  await until("the mirror", () =>
-    page.evaluate(() => localStorage.getItem("hyperflock.projects")?.startsWith("[")),
-  );
-  const mirror = await page.evaluate(() => localStorage.getItem("hyperflock.projects"));
+  await until("the mirror", async () => (await mirrorOf(page))?.startsWith("["));
+  const mirror = await mirrorOf(page);
   await profile.close();
   await rm(folder, { recursive: true, force: true });
   profile = await openProfile(folder);

@@ -4,8 +4,9 @@
 // link may have the codes of several projects, separated by commas; the volunteer chooses one. Page thread. The caller
 // passes in the browser's location, history and storage.
 
+import { isEnrolmentCode } from "@hyperflock/worker-runtime/enrolment_code";
+
 const STORAGE_KEY = "hyperflock.code";
-const CODE_PATTERN = /^[A-Za-z0-9_.~-]{1,200}$/;
 const MAX_CODES = 8;
 
 export interface CodeEnvironment {
@@ -28,7 +29,7 @@ export type CodeResult =
 function codesOf(text: string): readonly [string, ...string[]] | null {
   const [first, ...others] = new Set(text.split(","));
   const codes = [first ?? "", ...others] as const;
-  return codes.length <= MAX_CODES && codes.every((code) => CODE_PATTERN.test(code)) ? codes : null;
+  return codes.length <= MAX_CODES && codes.every(isEnrolmentCode) ? codes : null;
 }
 
 /** Returns the codes of the address, or else those in this tab's storage. A malformed fragment is removed. */

@@ -3,17 +3,16 @@
 // the page is first drawn and survives if the browser drops the database. The devices' secrets are in the agent's
 // database only (agent/files/store.ts). Page thread. Every function works, and remembers nothing, if storage is refused.
 
-import { type DBSchema, type IDBPDatabase, openDB } from "idb";
+import type { DBSchema, IDBPDatabase } from "idb";
 import { Store } from "../agent/files/store.ts";
+import { inTime, openDatabase } from "../base/database.ts";
+import { isEnrolmentCode } from "../base/enrolment_code.ts";
 import type { Contribution } from "../page_contract/volunteer_state.ts";
 
 export const MIRROR_KEY = "hyperflock.projects";
 /** More projects than this are not remembered. */
 export const MAX_PROJECTS = 16;
 const MAX_NAME_CHARS = 200;
-const CODE = /^[A-Za-z0-9_.~-]{1,200}$/;
-/** If storage is switched off, some browsers never answer. So each wait is limited. */
-const ANSWER_MS = 3_000;
 
 /** A project as the page remembers it. The names are those of the last visit; the server may have others now. */
 export interface RememberedProject {
@@ -66,7 +65,7 @@ export class ProjectMemory {
   /** Returns the projects of the database and of the mirror. A record that only one of them has is enough. */
   async list(): Promise<Memories> {
     const database = await this.#open();
-    const stored = await soon(database?.getAll("projects"), []);
+    const stored = await inTime(database?.getAll("projects"), []);
     const found = memoriesOf(stored);
     const mirrored = this.atOnce();
     return {
@@ -92,7 +91,7 @@ export class ProjectMemory {
     const others = projects.filter(({ code }) => code !== record.code);
     if (others.length >= MAX_PROJECTS) return false;
     const database = await this.#open();
-    await soon(database?.put("projects", record, record.code), undefined);
+    await inTime(database?.put("projects", record, record.code), undefined);
     this.#write([record, ...others]);
     const kept = await this.list();
     return kept.projects.some(
@@ -105,8 +104,9 @@ export class ProjectMemory {
     const { projects } = await this.list();
     const others = projects.filter((project) => project.code !== code);
     const database = await this.#open();
-    await soon(database?.clear("projects"), undefined);
-    for (const other of others) await soon(database?.put("projects", other, other.code), undefined);
+    await inTime(database?.clear("projects"), undefined);
+    for (const other of others)
+      await inTime(database?.put("projects", other, other.code), undefined);
     this.#write(others);
   }
 
@@ -128,31 +128,11 @@ export class ProjectMemory {
   }
 
   #open(): Promise<IDBPDatabase<Schema> | null> {
-    this.#database ??=
-      "indexedDB" in globalThis ? soon(openProjects(), null) : Promise.resolve(null);
+    this.#database ??= openDatabase<Schema>("hyperflock.projects", (fresh) => {
+      fresh.createObjectStore("projects");
+    });
     return this.#database;
   }
-}
-
-// It is async because a browser that forbids storage may throw at once.
-async function openProjects(): Promise<IDBPDatabase<Schema>> {
-  return await openDB<Schema>("hyperflock.projects", 1, {
-    upgrade: (fresh) => {
-      fresh.createObjectStore("projects");
-    },
-  });
-}
-
-/** Returns the answer, or `otherwise` if it fails, does not come, or was not asked for. */
-async function soon<T, U>(answer: Promise<T> | undefined, otherwise: U): Promise<T | U> {
-  if (answer === undefined) return otherwise;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<U>((resolve) => {
-    timer = setTimeout(() => resolve(otherwise), ANSWER_MS);
-  });
-  const answered = await Promise.race([answer.catch(() => otherwise), late]);
-  clearTimeout(timer);
-  return answered;
 }
 
 function memoriesOf(records: readonly unknown[]): Memories {
@@ -163,7 +143,7 @@ function memoriesOf(records: readonly unknown[]): Memories {
 function projectOf(value: unknown): RememberedProject | null {
   if (typeof value !== "object" || value === null) return null;
   const { code, name, owner, usedAt } = value as Readonly<Record<string, unknown>>;
-  if (typeof code !== "string" || !CODE.test(code)) return null;
+  if (!isEnrolmentCode(code)) return null;
   if (typeof name !== "string" || typeof owner !== "string") return null;
   if (typeof usedAt !== "number" || !Number.isFinite(usedAt)) return null;
   return {

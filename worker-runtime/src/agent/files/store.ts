@@ -2,7 +2,8 @@
 // project, its contribution, and the index of cached blobs. Without IndexedDB (private windows of some browsers) the
 // agent works too, but keeps this data for one visit only. Runs on the agent thread.
 
-import { type DBSchema, type IDBPDatabase, openDB } from "idb";
+import type { DBSchema, IDBPDatabase } from "idb";
+import { openDatabase } from "../../base/database.ts";
 import { sha256Hex } from "../../base/hex.ts";
 import type { Contribution } from "../../page_contract/volunteer_state.ts";
 import type { Device } from "../machine/events.ts";
@@ -25,8 +26,6 @@ interface Schema extends DBSchema {
 }
 
 const NOTHING: Contribution = { trials: 0, seconds: 0 };
-/** If storage is switched off, some browsers never answer. So the wait is limited. */
-const OPEN_MS = 3_000;
 
 export class Store {
   readonly #database: IDBPDatabase<Schema> | null;
@@ -39,8 +38,10 @@ export class Store {
 
   static async open(code: string): Promise<Store> {
     const project = await sha256Hex(new TextEncoder().encode(code));
-    const opening = "indexedDB" in globalThis ? openDatabase() : null;
-    const database = await Promise.race([opening, pauseThenNull(OPEN_MS)]);
+    const database = await openDatabase<Schema>("hyperflock", (fresh) => {
+      fresh.createObjectStore("devices");
+      fresh.createObjectStore("blobs", { keyPath: "sha256" });
+    });
     return new Store(database, project);
   }
 
@@ -89,21 +90,4 @@ export class Store {
   async #record(): Promise<DeviceRecord | null> {
     return (await this.#database?.get("devices", this.#project).catch(() => undefined)) ?? null;
   }
-}
-
-async function openDatabase(): Promise<IDBPDatabase<Schema> | null> {
-  try {
-    return await openDB<Schema>("hyperflock", 1, {
-      upgrade: (fresh) => {
-        fresh.createObjectStore("devices");
-        fresh.createObjectStore("blobs", { keyPath: "sha256" });
-      },
-    });
-  } catch {
-    return null; // Some browsers refuse by an exception, and not by the request.
-  }
-}
-
-function pauseThenNull(ms: number): Promise<null> {
-  return new Promise((resolve) => setTimeout(() => resolve(null), ms));
 }
