@@ -23,6 +23,19 @@ class Loop {
     open_.swap(leased_);
   }
 
+  // Submits studies that no worker can run, and opens a session that gets no trial.
+  void submit_unfit(std::int64_t studies) {
+    for (std::int64_t i = 0; i < studies; ++i)
+      submit(1'000'000 + i, "researcher 0", {.memory_mb = 1 << 20});
+  }
+  void idle(std::int64_t workers) {
+    for (std::int64_t i = 1; i <= workers; ++i) {
+      handle(SessionOpened{SessionId(i), "device " + std::to_string(i), "p", {}, {}});
+      ask(i);
+    }
+  }
+  void ask(std::int64_t worker) { handle(MessageReceived{SessionId(worker), protocol::Ready{}}); }
+
   // Every worker sends a result and gets its next lease.
   std::size_t round() {
     for (const auto& [session, attempt] : open_) {
@@ -39,7 +52,7 @@ class Loop {
   }
 
  private:
-  void submit(std::int64_t i, const std::string& owner) {
+  void submit(std::int64_t i, const std::string& owner, protocol::Requirements wanted = {}) {
     protocol::StudySpec spec;
     spec.name = "s";
     spec.submit_key = std::to_string(i);
@@ -49,6 +62,7 @@ class Loop {
     for (int value = 0; value < 1000; ++value)
       thousand.values_json.push_back(std::to_string(value));
     spec.space = {thousand, thousand, thousand};
+    spec.requires_device = wanted;
     handle(StudySubmitted{RequestId{1}, owner, "p", std::move(spec)});
   }
 
@@ -100,6 +114,16 @@ BENCHMARK(cycle)
     ->Args({10'000, 1000, 1})
     ->Args({10'000, 10'000, 1})
     ->Args({10'000, 10'000, 1000});
+
+// A device that waits asks again, while others wait, too, and no study fits.
+void question(benchmark::State& state) {
+  Loop loop(0, 0, 1);
+  loop.submit_unfit(state.range(1));
+  loop.idle(state.range(0));
+  std::int64_t next = 0;
+  for (auto _ : state) loop.ask(1 + next++ % state.range(0));
+}
+BENCHMARK(question)->ArgNames({"workers", "studies"})->Args({1000, 1})->Args({1000, 1000});
 
 }  // namespace
 }  // namespace hyperflock::dispatch

@@ -149,15 +149,18 @@ State::Chosen State::choose(const std::string& name, const Session& session, Tur
     const Study& study = studies.at(id);
     // A study without a waiting trial is skipped if enough idle workers already wait for the trials
     // that its owner may still add.
-    if (!study.has_work() && (among == Among::work || !study.has_room())) return false;
-    return protocol::unmet(study.spec, session.capabilities).empty();
+    return study.has_work() || (among != Among::work && study.has_room());
+  };
+  const auto meets = [&](std::size_t number) {
+    return protocol::unmet(needs[number], session.capabilities).empty();
   };
   ForDevice device{.now = now};
   if (turn == Turn::asks) device.aging_ms = settings.aging_ms;
   const Study* last = session.last ? find_study(session.last->study) : nullptr;
-  if (last != nullptr && last->rank && last->project == name && last->has_work() && fits(last->id))
+  if (last != nullptr && last->rank && last->project == name && last->has_work() &&
+      meets(last->needs) && fits(last->id))
     device.near.emplace(last->account, *last->rank);
-  const Choice next = project.ranked.first(device, admits, fits, works,
+  const Choice next = project.ranked.first(device, meets, admits, fits, works,
                                            [&](StudyId id) { return studies.at(id).since; });
   return {.study = next.study ? find_study(*next.study) : nullptr, .how = next};
 }
@@ -251,8 +254,13 @@ protocol::WaitReason State::wait_reason(const Session& session) {
 void State::rank(Study& study) {
   Project& project = projects[study.project];
   const bool has_work = study.has_work() || wants_to_ask(study);
-  const Standing standing{study.priority, study.running, study.id};
+  const Standing standing{study.priority, study.running, study.id, study.needs};
   const bool was_ranked = study.rank.has_value();
+  if (study.ending || study.is_held() || study.has_work()) {
+    project.finishing.erase(study.id);
+  } else {
+    project.finishing.insert(study.id);
+  }
   // The study may be ranked already without a waiting trial, because its owner has room for more. A
   // new trial then changes no rank.
   if (study.asked && study.has_work() && has_idle(project)) dirty_projects.insert(study.project);

@@ -80,6 +80,7 @@ void State::reset() {
   attempts.clear();
   studies.clear();
   projects.clear();
+  needs = {};
   running_of.clear();
   lent_time = 0;
   lent_by_guarantee = false;

@@ -41,15 +41,14 @@ std::optional<TrialKey> State::choose_speculative(const Session& session) const 
   std::optional<TrialKey> best;
   Millis farthest = 0;
   const auto& refused = session.cannot_run;
-  for (const auto& [id, study] : studies) {
-    if (study.project != session.project || study.ending || study.is_held() || study.has_work())
-      continue;
+  for (const StudyId id : projects.at(session.project).finishing) {
+    const Study& study = studies.at(id);
     if (is_at_ceiling(study.owner, study.project)) continue;
     // If the owner still accepts requests for trials (`room`), it is asked for a new trial, and no
     // attempt is duplicated (R51).
     if (study.asked && (!study.asked->owner || study.asked->room > 0)) continue;
     if (std::find(refused.begin(), refused.end(), id) != refused.end()) continue;
-    if (!protocol::unmet(study.spec, session.capabilities).empty()) continue;
+    if (!protocol::unmet(needs[study.needs], session.capabilities).empty()) continue;
     const auto here = expected_run(study, session.capabilities.device_class);
     if (!here) continue;
     for (const auto& [number, trial] : study.trials) {

@@ -23,6 +23,7 @@
 #include "dispatch/asked.h"
 #include "dispatch/dispatcher.h"
 #include "dispatch/estimate.h"
+#include "dispatch/needs.h"
 #include "dispatch/runtime_stats.h"
 #include "dispatch/shares.h"
 #include "dispatch/study_order.h"
@@ -130,6 +131,7 @@ struct Study {
   std::int64_t running = 0;      // open attempts
   std::int64_t priority = 0;     // among the studies of its owner (R61)
   std::size_t account = 0;       // of its owner, in Project::ranked
+  std::size_t needs = 0;         // its number in State::needs
   Instant since{};               // its last lease, or when it began to run
   bool ending = false;           // EndStudy is proposed: nothing more is leased
   bool paused = false;           // nothing more is leased for now (R53)
@@ -178,6 +180,7 @@ struct Project {
   std::map<std::uint64_t, SessionId> idle;  // in the order in which they asked
   std::set<StudyId> owned;                  // ask-and-tell studies whose owner is attached
   std::set<StudyId> watched;                // studies with a DeviceWatch
+  std::set<StudyId> finishing;              // studies that run and have no trial to lease
   std::uint64_t round = 0;                  // number of the newest round of leases
   std::int64_t running = 0;                 // open attempts
 };
@@ -314,6 +317,7 @@ struct State {
   std::unordered_map<AttemptId, Attempt> attempts;
   std::map<StudyId, Study> studies;
   std::map<std::string, Project> projects;
+  Needs needs;  // of all studies
   storage::Rules rules;
   bool lending = false;            // a project lends its idle devices
   std::int64_t lent_time = 0;      // the virtual time of lent devices

@@ -180,6 +180,7 @@ void State::open_study(Study study) {
   apply_rules(study);
   study.account = projects[study.project].ranked.account(
       study.owner, storage::weight_of_researcher(rules, study.owner), now);
+  study.needs = needs.add(study.spec);
   study.since = now;
   projects[study.project].ranked.set_below(study.account, is_below_guarantee(study.owner));
   rank(studies.emplace(id, std::move(study)).first->second);
@@ -228,6 +229,7 @@ void State::drop_study(StudyId id) {
     if (study->asked->due) silences.erase({*study->asked->due, id});
   }
   count_running(*study, -study->running);  // attempts whose start has no outcome yet
+  needs.remove(study->needs);
   studies.erase(id);
   work_changed.insert(id);
 }

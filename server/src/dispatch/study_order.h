@@ -6,13 +6,15 @@
 //
 //   const std::size_t ada = order.account("ada", weight, now);
 //   order.insert(ada, {.priority = 5, .running = 0, .study = id}, now);
-//   const Choice next = order.first({.now = now}, admits, fits, works, since);
+//   const Choice next = order.first({.now = now}, meets, admits, fits, works, since);
 //   order.serve(ada, cost, slack, next, now);
 //
 // The amount that a researcher has been served is a virtual time: time of devices, divided by the
 // weight (docs/decisions/server/researchers-share-devices-by-time.md has the source). All
-// changes take logarithmic time. The time of first() grows with the number of studies and
-// researchers that come before the returned study, or have waited too long, and do not fit. Pure.
+// changes take logarithmic time. Studies that need the same of a device (R40) are kept together,
+// and first() skips them together. So its time grows with the number of researchers and of
+// different needs, and with the number of studies that come before the returned one, or have waited
+// too long, and do not fit for another reason. Pure.
 #pragma once
 
 #include <algorithm>
@@ -39,6 +41,7 @@ struct Standing {
   std::int64_t priority = 0;
   std::int64_t running = 0;  // attempts
   StudyId study{};
+  std::size_t needs = 0;  // the number of what it needs of a device; never changes
   bool operator==(const Standing&) const = default;
 };
 
@@ -90,12 +93,12 @@ class StudyOrder {
   // order.
   void insert(std::size_t account, const Standing& one, Instant since) {
     Account& of = accounts_[account];
-    if (of.waits.empty()) {
+    if (of.noted.empty()) {
       turns_.insert(turn_of(account));
       ages_.emplace(of.since, account);
     }
-    of.levels[one.priority].insert(turn_of(one));
-    of.waits.emplace(since, one.study);
+    of.levels[one.priority][one.needs].insert(turn_of(one));
+    of.waits[one.needs].emplace(since, one.study);
     of.noted.emplace(one.study, since);
   }
 
@@ -104,24 +107,26 @@ class StudyOrder {
     Account& of = accounts_[account];
     leave_level(of, one);
     const auto noted = of.noted.find(one.study);
-    of.waits.erase({noted->second, one.study});
+    const auto waits = of.waits.find(one.needs);
+    waits->second.erase({noted->second, one.study});
+    if (waits->second.empty()) of.waits.erase(waits);
     of.noted.erase(noted);
-    if (!of.waits.empty()) return;
+    if (!of.noted.empty()) return;
     turns_.erase(turn_of(account));
     ages_.erase({of.since, account});
   }
 
-  // Does the same as erase() and insert(). REQUIRES: both name the same study.
+  // Does the same as erase() and insert(). REQUIRES: both name the same study and needs.
   void replace(std::size_t account, const Standing& before, const Standing& one) {
     Account& of = accounts_[account];
     if (before.priority != one.priority) {
       leave_level(of, before);
-      of.levels[one.priority].insert(turn_of(one));
+      of.levels[one.priority][one.needs].insert(turn_of(one));
     } else if (before.running != one.running) {
-      std::set<Turn>& level = of.levels.find(one.priority)->second;
-      auto node = level.extract(turn_of(before));
+      std::set<Turn>& turns = of.levels.find(one.priority)->second.find(one.needs)->second;
+      auto node = turns.extract(turn_of(before));
       node.value() = turn_of(one);
-      level.insert(std::move(node));
+      turns.insert(std::move(node));
     }
   }
 
@@ -141,7 +146,7 @@ class StudyOrder {
     of.since = now;
     of.by_age = how.study_by_age;
     by_age_ = how.owner_by_age;
-    if (of.waits.empty() || before == now) return;
+    if (of.noted.empty() || before == now) return;
     auto node = ages_.extract({before, account});
     node.value() = {now, account};
     ages_.insert(ages_.end(), std::move(node));
@@ -158,19 +163,21 @@ class StudyOrder {
     return accounts_[account].served + cost > virtual_time_ + lead;
   }
 
-  // Returns the next of the studies for which `fits` returns true, of those researchers for which
-  // `admits` returns true. The others are left out, as if they had no work. So studies of lower
-  // priority of the same researcher may take part. `works` returns whether a study has a trial now;
-  // only such a study is served out of turn. `since` returns when it had its last lease.
-  template <typename Admits, typename Fits, typename Works, typename Since>
-  Choice first(const ForDevice& device, Admits admits, Fits fits, Works works, Since since_of) {
+  // Returns the next of the studies for whose needs `meets` and for which `fits` returns true, of
+  // those researchers for which `admits` returns true. The others are left out, as if they had no
+  // work. So studies of lower priority of the same researcher may take part. `works` returns
+  // whether a study has a trial now; only such a study is served out of turn. `since` returns when
+  // it had its last lease.
+  template <typename Meets, typename Admits, typename Fits, typename Works, typename Since>
+  Choice first(const ForDevice& device, Meets meets, Admits admits, Fits fits, Works works,
+               Since since_of) {
     if (device.aging_ms && !by_age_) {
       for (const auto& [since, index] : ages_) {
         if (device.now - since < *device.aging_ms) break;
         Account& of = accounts_[index];
         if (!admits(of.owner)) continue;
         const auto both = [&](StudyId id) { return works(id) && fits(id); };
-        Choice one = first_of(of, device, both, works, since_of);
+        Choice one = first_of(of, device, meets, both, works, since_of);
         if (!one.study) continue;
         one.owner_by_age = true;
         return one;
@@ -179,11 +186,11 @@ class StudyOrder {
     for (const auto& [in_order, served, index] : turns_) {
       Account& of = accounts_[index];
       if (!admits(of.owner)) continue;
-      Choice one = first_of(of, device, fits, works, since_of);
+      Choice one = first_of(of, device, meets, fits, works, since_of);
       if (!one.study) continue;
       // Those below their guarantee say nothing about what the others have been served.
       one.was_next = !of.below || !std::get<bool>(*turns_.rbegin());
-      if (prefers_near(device, index, one, admits, fits, works, since_of))
+      if (prefers_near(device, index, one, meets, admits, fits, works, since_of))
         return {.study = device.near->second.study};
       return one;
     }
@@ -192,6 +199,9 @@ class StudyOrder {
 
  private:
   using Turn = std::pair<std::int64_t, StudyId>;  // by running attempts, then by age
+  using Wait = std::pair<Instant, StudyId>;
+  template <typename Entry>
+  using ByNeeds = std::map<std::size_t, std::set<Entry>>;
   struct Account {
     std::string owner;
     std::int64_t weight = 1;
@@ -199,10 +209,10 @@ class StudyOrder {
     bool below = false;       // fewer devices than guaranteed
     bool by_age = false;      // the last lease was out of turn among this researcher's studies
     Instant since{};          // of the last lease
-    std::map<std::int64_t, std::set<Turn>, std::greater<>> levels{};  // by priority
+    std::map<std::int64_t, ByNeeds<Turn>, std::greater<>> levels{};  // by priority
     // The same studies by their last lease, as it was when they were looked at last. A lease does
     // not change it, because nearly no study waits for too long.
-    std::set<std::pair<Instant, StudyId>> waits{};
+    ByNeeds<Wait> waits{};
     std::unordered_map<StudyId, Instant> noted{};  // their times in `waits`
   };
   using AccountTurn = std::tuple<bool, std::int64_t, std::size_t>;
@@ -215,7 +225,9 @@ class StudyOrder {
 
   static void leave_level(Account& of, const Standing& one) {
     const auto level = of.levels.find(one.priority);
-    level->second.erase(turn_of(one));
+    const auto turns = level->second.find(one.needs);
+    turns->second.erase(turn_of(one));
+    if (turns->second.empty()) level->second.erase(turns);
     if (level->second.empty()) of.levels.erase(level);
   }
 
@@ -223,47 +235,69 @@ class StudyOrder {
   template <typename Change>
   void move(std::size_t account, Change change) {
     Account& of = accounts_[account];
-    if (of.waits.empty()) return change(of);
+    if (of.noted.empty()) return change(of);
     auto node = turns_.extract(turn_of(account));
     change(of);
     node.value() = turn_of(account);
     turns_.insert(std::move(node));
   }
 
-  template <typename Fits, typename Works, typename Since>
-  static Choice first_of(Account& of, const ForDevice& device, const Fits& fits, const Works& works,
-                         const Since& since_of) {
+  template <typename Meets, typename Fits, typename Works, typename Since>
+  static Choice first_of(Account& of, const ForDevice& device, const Meets& meets, const Fits& fits,
+                         const Works& works, const Since& since_of) {
     if (device.aging_ms && !of.by_age) {
-      auto next = of.waits.begin();
-      while (next != of.waits.end() && device.now - next->first >= *device.aging_ms) {
-        const auto one = next++;
-        const StudyId study = one->second;
-        if (const Instant since = since_of(study); since != one->first) {
-          // It had a lease meanwhile. Its place is further back, where it is looked at again.
-          auto node = of.waits.extract(one);
-          node.value().first = of.noted[study] = since;
-          const auto moved = of.waits.insert(std::move(node)).position;
-          if (next == of.waits.end() || *moved < *next) next = moved;
-        } else if (works(study) && fits(study)) {
-          return {.study = study, .study_by_age = true};
+      std::optional<Wait> longest;
+      for (auto& [needs, waits] : of.waits) {
+        if (!meets(needs)) continue;
+        const auto one = longest_wait(of, waits, device, fits, works, since_of);
+        if (one && (!longest || *one < *longest)) longest = one;
+      }
+      if (longest) return {.study = longest->second, .study_by_age = true};
+    }
+    for (const auto& [priority, kinds] : of.levels) {
+      std::optional<Turn> next;
+      for (const auto& [needs, turns] : kinds) {
+        if (!meets(needs)) continue;
+        for (const Turn& turn : turns) {
+          if (next && *next < turn) break;
+          if (!fits(turn.second)) continue;
+          next = turn;
+          break;
         }
       }
-    }
-    for (const auto& [priority, turns] : of.levels) {
-      for (const Turn& turn : turns) {
-        if (fits(turn.second))
-          return {.study = turn.second, .priority = priority, .running = turn.first};
-      }
+      if (next) return {.study = next->second, .priority = priority, .running = next->first};
     }
     return {};
+  }
+
+  // Returns the study that has waited longest, and too long, of those of the same needs.
+  template <typename Fits, typename Works, typename Since>
+  static std::optional<Wait> longest_wait(Account& of, std::set<Wait>& waits,
+                                          const ForDevice& device, const Fits& fits,
+                                          const Works& works, const Since& since_of) {
+    auto next = waits.begin();
+    while (next != waits.end() && device.now - next->first >= *device.aging_ms) {
+      const auto one = next++;
+      const StudyId study = one->second;
+      if (const Instant since = since_of(study); since != one->first) {
+        // It had a lease meanwhile. Its place is further back, where it is looked at again.
+        auto node = waits.extract(one);
+        node.value().first = of.noted[study] = since;
+        const auto moved = waits.insert(std::move(node)).position;
+        if (next == waits.end() || *moved < *next) next = moved;
+      } else if (works(study) && fits(study)) {
+        return *one;
+      }
+    }
+    return std::nullopt;
   }
 
   // Returns whether the device gets the study whose files it has, in place of `next`. It does if
   // that costs fairness little: the study has no more devices than the next one of its researcher,
   // and the researcher is at most kLocalityMs ahead of the researcher of `next`.
-  template <typename Admits, typename Fits, typename Works, typename Since>
-  bool prefers_near(const ForDevice& device, std::size_t index, const Choice& next, Admits& admits,
-                    Fits& fits, Works& works, Since& since_of) {
+  template <typename Meets, typename Admits, typename Fits, typename Works, typename Since>
+  bool prefers_near(const ForDevice& device, std::size_t index, const Choice& next, Meets& meets,
+                    Admits& admits, Fits& fits, Works& works, Since& since_of) {
     if (!device.near || next.study_by_age || !works(*next.study)) return false;
     const auto& [near_index, near] = *device.near;
     if (near.study == *next.study) return false;
@@ -273,7 +307,7 @@ class StudyOrder {
       Account& of = accounts_[near_index];
       if (first.below || of.served - first.served > cost_of(kLocalityMs, of.weight)) return false;
       if (!admits(of.owner)) return false;
-      own = first_of(of, device, fits, works, since_of);
+      own = first_of(of, device, meets, fits, works, since_of);
       if (!own.study || own.study_by_age) return false;
     }
     return near.priority == own.priority && near.running <= own.running;

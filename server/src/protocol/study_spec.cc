@@ -164,19 +164,27 @@ bool needs_webgpu(const StudySpec& spec) {
   return spec.backend == "webgpu" || wanted.graphics_card || wanted.f16 || wanted.buffer_mb > 0;
 }
 
-std::string_view unmet(const StudySpec& spec, const Capabilities& device) {
-  const Requirements& wanted = spec.requires_device;
+DeviceNeeds device_needs(const StudySpec& spec) {
+  return {needs_webgpu(spec), spec.requires_device};
+}
+
+std::string_view unmet(const DeviceNeeds& needs, const Capabilities& device) {
+  const Requirements& wanted = needs.required;
   const auto& gpu = device.gpu;
   const auto& backends = device.backends;
   const bool has_webgpu =
       gpu && std::find(backends.begin(), backends.end(), "webgpu") != backends.end();
-  if (needs_webgpu(spec) && !has_webgpu) return "no_webgpu";
+  if (needs.webgpu && !has_webgpu) return "no_webgpu";
   if (wanted.graphics_card && gpu->software) return "no_graphics_card";
   if (wanted.f16 && !gpu->f16) return "no_f16";
   if (wanted.buffer_mb > 0 && gpu->buffer_mb < wanted.buffer_mb) return "small_buffers";
   if (device.memory_mb < wanted.memory_mb) return "little_memory";
   if (device.cores < wanted.cores) return "few_cores";
   return {};
+}
+
+std::string_view unmet(const StudySpec& spec, const Capabilities& device) {
+  return unmet(device_needs(spec), device);
 }
 
 std::int64_t grid_size(const std::vector<Dimension>& space) {

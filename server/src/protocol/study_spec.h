@@ -16,8 +16,16 @@ namespace hyperflock::protocol {
 // back end, or something that only a graphics device has.
 bool needs_webgpu(const StudySpec& spec);
 
-// Returns a code of protocol.md that says why a device cannot run the study's trials (R40); empty
-// if it can.
+// What a study needs of a device (R40). Studies with equal needs can run on the same devices.
+struct DeviceNeeds {
+  bool webgpu = false;
+  Requirements required{};
+};
+DeviceNeeds device_needs(const StudySpec& spec);
+
+// Returns a code of protocol.md that says why a device cannot run the trials of a study with these
+// needs, or of this study (R40); empty if it can.
+std::string_view unmet(const DeviceNeeds& needs, const Capabilities& device);
 std::string_view unmet(const StudySpec& spec, const Capabilities& device);
 
 // Returns the number of points of the grid; 0 if it exceeds kMaxWireInteger.
