@@ -23,6 +23,8 @@ std::string contents(const std::string& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
+}  // namespace
+
 pid_t spawn(const std::vector<std::string>& command) {
   std::vector<char*> arguments;
   arguments.reserve(command.size() + 1);
@@ -35,8 +37,6 @@ pid_t spawn(const std::vector<std::string>& command) {
   ::execv(arguments[0], arguments.data());
   ::_exit(127);
 }
-
-}  // namespace
 
 ServerProcess::ServerProcess(const std::string& program, const std::string& state_folder,
                              const std::vector<std::string>& flags) {

@@ -9,6 +9,10 @@
 
 namespace hyperflock::bench {
 
+// Starts a program with its arguments, its output on standard error. Returns its process, or -1. It
+// ends with the benchmark.
+pid_t spawn(const std::vector<std::string>& command);
+
 class ServerProcess {
  public:
   // Starts the program and waits (at most 30 s) until it listens. Throws std::runtime_error.

@@ -12,6 +12,7 @@ from __future__ import annotations
 import itertools
 import os
 import subprocess
+from pathlib import Path
 from types import TracebackType
 
 _machines = itertools.count()
@@ -30,6 +31,12 @@ def inside(namespace: str, *words: object) -> list[str]:
     """Return a command that runs another one in a namespace."""
     # `ip netns exec` would hide the control groups.
     return ["nsenter", f"--net=/run/netns/{namespace}", "--", *map(str, words)]
+
+
+def children(pid: int) -> list[int]:
+    """Return the processes that a process's first thread started, or none if it has ended."""
+    path = Path(f"/proc/{pid}/task/{pid}/children")
+    return [int(child) for child in path.read_text().split()] if path.exists() else []
 
 
 class Machines:

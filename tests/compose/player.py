@@ -80,8 +80,13 @@ class Player:
         self._make_networks()
         for name in self._file.order():
             if name not in later:
-                self.start(name)
-                self.wait_healthy(name)
+                self.start_healthy(name)
+
+    def start_healthy(self, *names: str) -> None:
+        """Start services in this order, each when the one before is healthy."""
+        for name in names:
+            self.start(name)
+            self.wait_healthy(name)
 
     def start(self, name: str) -> None:
         """Start a service."""
@@ -137,10 +142,9 @@ class Player:
         """Stop a service as an engine does, and return its exit status."""
         process = self._running.pop(name)
         # The container's first process is the child of `unshare`.
-        children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
         how = signal.Signals[self._file.services[name].get("stop_signal", "SIGTERM")]
-        for child in children.read_text().split() if children.exists() else []:
-            os.kill(int(child), how)
+        for child in network.children(process.pid):
+            os.kill(child, how)
         try:
             return process.wait(PATIENCE_S)
         except subprocess.TimeoutExpired:

@@ -201,8 +201,7 @@ def test_the_sampler_asks_the_server_with_its_secret(stack: Stack) -> None:
 
 def test_a_restart_of_the_server_is_waited_for(stack: Stack) -> None:
     assert stack.player.stop("server") == 0
-    stack.player.start("server")
-    stack.player.wait_healthy("server")
+    stack.player.start_healthy("server")
     answer = stack.curl(stack.phone, f"https://{HOST}/healthz", "-w", "%{http_code}")
     assert answer.stdout.endswith("200")
     assert "This is the first start" in stack.player.log("server").read_text()

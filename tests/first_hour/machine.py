@@ -78,10 +78,7 @@ class Debian:
 
     def _init(self) -> int | None:
         """Return the process that is systemd."""
-        parent = self._process.pid
-        path = Path(f"/proc/{parent}/task/{parent}/children")
-        children = path.read_text().split() if path.exists() else []
-        return int(children[0]) if children else None
+        return next(iter(network.children(self._process.pid)), None)
 
     def try_run(self, command: str, *, online: bool = False) -> subprocess.CompletedProcess[str]:
         """Run a command in the machine, as its root."""

@@ -67,6 +67,7 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_three_commands_on_a_clean_debian_let_a_phone_join(package: Path, tmp_path: Path) -> None:
+    assert os.geteuid() == 0
     with network.Machines() as machines:
         host, phone = machines.add("host"), machines.add("phone")
         machines.connect(host, phone)
@@ -109,4 +110,3 @@ def test_three_commands_on_a_clean_debian_let_a_phone_join(package: Path, tmp_pa
     folder = ROOT / "build/reports"
     folder.mkdir(exist_ok=True)
     (folder / "first-hour.json").write_text(json.dumps(figures, indent=2) + "\n")
-    assert os.geteuid() == 0

@@ -6,7 +6,6 @@
 //
 //   backup_bench --server build/release/bin/hyperflock-server --state build/bench-state --out
 //   build/reports/backup.json
-#include <spawn.h>
 #include <sys/wait.h>
 
 #include <algorithm>
@@ -25,8 +24,6 @@
 #include "report.h"
 #include "server_process.h"
 #include "tests/support/test_client.h"
-
-extern char** environ;
 
 namespace hyperflock::bench {
 namespace {
@@ -50,12 +47,8 @@ struct Options : ProgramOptions {
 // A command of the server's program.
 class Run {
  public:
-  explicit Run(std::vector<std::string> line) {
-    std::vector<char*> words;
-    for (std::string& word : line) words.push_back(word.data());
-    words.push_back(nullptr);
-    if (::posix_spawn(&pid_, words.front(), nullptr, nullptr, words.data(), environ) != 0)
-      throw std::runtime_error("cannot start " + line.front());
+  explicit Run(const std::vector<std::string>& line) : pid_(spawn(line)) {
+    if (pid_ < 0) throw std::runtime_error("cannot start " + line.front());
   }
   bool is_over() { return over_ || (over_ = ::waitpid(pid_, &status_, WNOHANG) == pid_); }
   // Waits for the end. Returns whether the command succeeded.
@@ -65,14 +58,13 @@ class Run {
   }
 
  private:
-  pid_t pid_ = -1;
+  pid_t pid_;
   int status_ = -1;
   bool over_ = false;
 };
 
-void must_succeed(std::vector<std::string> line) {
-  const std::string command = line.at(1);
-  if (!Run(std::move(line)).succeeds()) throw std::runtime_error(command + " failed");
+void must_succeed(const std::vector<std::string>& line) {
+  if (!Run(line).succeeds()) throw std::runtime_error(line.at(1) + " failed");
 }
 
 // Cycles that were finished in some time.

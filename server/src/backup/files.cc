@@ -145,6 +145,18 @@ Status make_folder(const fs::path& folder) {
   return {};
 }
 
+bool is_free_for(const fs::path& folder, const std::string& marker, const std::string& beginning) {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    const fs::path name = entry.path().filename();
+    std::error_code none;
+    const bool begun = name == marker + ".part" || (!beginning.empty() && name == beginning &&
+                                                    fs::is_empty(entry.path(), none));
+    if (!begun && name != "lost+found") return false;
+  }
+  return !error;
+}
+
 Status sync_folder(const fs::path& folder) {
   const Descriptor opened(folder, O_RDONLY | O_DIRECTORY);
   if (opened.number() < 0 || ::fsync(opened.number()) != 0) return disk_error(folder, errno);

@@ -31,6 +31,13 @@ Result<std::string> read_file(const std::filesystem::path& file);
 // Creates a folder with mode 0700, and those above it, if it is not there.
 Status make_folder(const std::filesystem::path& folder);
 
+// Returns whether a program may make a folder of its own here, whose last file is `marker`: the
+// folder is empty, or has only the beginning that an earlier attempt left, because the disk was
+// full or the program was killed. `beginning` is a folder that such an attempt makes first, or
+// empty.
+bool is_free_for(const std::filesystem::path& folder, const std::string& marker,
+                 const std::string& beginning = {});
+
 // Makes new names in a folder durable.
 Status sync_folder(const std::filesystem::path& folder);
 

@@ -47,20 +47,6 @@ std::string name_at(std::int64_t unix_ms) {
   return text.data();
 }
 
-// Returns whether a new folder of backups may be made in this one. If an earlier attempt ended
-// early, because the disk was full or the program was killed, its beginning may be there.
-bool is_free(const fs::path& folder) {
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    const fs::path name = entry.path().filename();
-    std::error_code none;
-    const bool begun = name == std::string(kMarker) + ".part" ||
-                       (name == "blobs" && fs::is_empty(entry.path(), none));
-    if (!begun && name != "lost+found") return false;
-  }
-  return !error;
-}
-
 Error damaged(const fs::path& file, const std::string& why) {
   return Error{"backup_damaged", file.string() + " is damaged (" + why + "): use another backup."};
 }
@@ -84,7 +70,7 @@ Result<std::unique_ptr<Repository>> Repository::open(const fs::path& folder, Use
   const bool is_ours = fs::is_regular_file(folder / kMarker, error);
   if (use == Use::change && !is_ours) {
     TRY(make_folder(folder));
-    if (!is_free(folder)) {
+    if (!is_free_for(folder, kMarker, "blobs")) {
       return Error{"not_a_backup_folder", folder.string() +
                                               " has other files in it: name a folder of backups, "
                                               "an empty folder or a new one."};

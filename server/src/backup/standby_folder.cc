@@ -20,16 +20,6 @@ namespace fs = std::filesystem;
 
 constexpr const char* kStandbyMarker = "hyperflock-standby";
 
-// A killed program may have left the beginning of the marker.
-bool may_hold_standby(const fs::path& folder) {
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder, error)) {
-    const fs::path name = entry.path().filename();
-    if (name != std::string(kStandbyMarker) + ".part" && name != "lost+found") return false;
-  }
-  return !error;
-}
-
 // Copies files of a standby into a state folder.
 class Copier {
  public:
@@ -95,7 +85,7 @@ Result<std::unique_ptr<StandbyFolder>> StandbyFolder::open(const fs::path& folde
   const bool is_ours = fs::is_regular_file(folder / kStandbyMarker, error);
   if (use == Use::ship && !is_ours) {
     TRY(make_folder(folder));
-    if (!may_hold_standby(folder)) {
+    if (!is_free_for(folder, kStandbyMarker)) {
       return Error{"not_a_standby_folder", folder.string() +
                                                " has other files in it: name the folder of a "
                                                "standby, an empty folder or a new one."};

@@ -201,7 +201,7 @@ TEST(Postgres, ATokenIsRecovered) {
   std::string token;
   server.restart_with([&](ServeConfig& config) {
     EXPECT_THAT(recover({}).error, testing::HasSubstr("(database_needed)"));
-    // A server that is not told of PostgreSQL begins no empty database beside it.
+    // Without the setting that names PostgreSQL, the server makes no empty database of its own.
     config.database.clear();
     EXPECT_EQ(Server::start(config).error().code, "database_needed");
     EXPECT_FALSE(std::filesystem::exists(storage::database_of(state)));
