@@ -64,7 +64,7 @@ step_driver_test() { run_pytest tests/suites tests/test_*.py; }
 CPP_FILES() { find server array-core -name '*.h' -o -name '*.cc'; }
 PYTHON_FOLDERS=(protocol python server worker-runtime array-core tests deploy)
 SHELL_SCRIPTS=(run .ci/run tests/suites/step ./*/*.sh ./*/*/*.sh ./*/*/*/*.sh)
-TYPESCRIPT_PROJECTS=(worker-runtime worker-runtime/tsconfig.page.json web-client tests/e2e tests/hostile tests/engines tests/chaos tests/compose)
+TYPESCRIPT_PROJECTS=(worker-runtime worker-runtime/tsconfig.page.json web-client web-client/tsconfig.worker.json tests/e2e tests/hostile tests/engines tests/chaos tests/compose)
 
 # mypy_in FOLDER ARGUMENT...: runs mypy in a folder, because mypy finds a package's settings only in the current folder.
 mypy_in() { (cd "$1" && mypy "${@:2}"); }

@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
 import type { Plugin } from "vite";
 
-const TEXT_TYPES = new Set([".css", ".html", ".js", ".json", ".mjs", ".svg"]);
+const TEXT_TYPES = new Set([".css", ".html", ".js", ".json", ".mjs", ".svg", ".webmanifest"]);
 const brotli = promisify(brotliCompress);
 const gz = promisify(gzip);
 

@@ -47,15 +47,19 @@ export function pageBuild(outDir: string): NonNullable<UserConfig["build"]> {
 
 /**
  * Returns the build configuration of `pages`, which are names of HTML files in this folder. `outDir` is below the
- * project's root.
+ * project's root. `plugins` run before the files are compressed.
  */
-export function buildOf(pages: readonly string[], outDir: string): UserConfig {
+export function buildOf(
+  pages: readonly string[],
+  outDir: string,
+  plugins: readonly Plugin[] = [],
+): UserConfig {
   const input = Object.fromEntries(pages.map((page) => [page, here(`${page}.html`)]));
   return {
     root: here("."),
     base: "/",
     publicDir: false,
     build: { ...pageBuild(here(`../${outDir}`)), rolldownOptions: { input } },
-    plugins: [pageHead("/src/ui/mark.svg"), precompress()],
+    plugins: [pageHead("/src/ui/mark.svg"), ...plugins, precompress()],
   };
 }

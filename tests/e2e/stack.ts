@@ -38,6 +38,8 @@ export interface ServerOptions {
   readonly wrapper?: readonly string[];
   /** A state folder that remains when the server ends. Without it, the server gets a temporary folder. */
   readonly state?: string;
+  /** The folder of the pages. Without it, the server serves those of this build. */
+  readonly app?: string;
 }
 
 /** Reserves two ports for this process, even while no server listens on them. `release` frees them. */
@@ -59,6 +61,7 @@ export class Server {
   readonly state: string;
   readonly #args: readonly string[];
   readonly #wrapper: readonly string[];
+  readonly #app: string;
   readonly #ownsState: boolean;
 
   private constructor(
@@ -73,6 +76,7 @@ export class Server {
     this.#releasePorts = held.release;
     this.#args = options.args ?? [];
     this.#wrapper = options.wrapper ?? [];
+    this.#app = options.app ?? join(ROOT, "build/web");
   }
 
   static async start(options: ServerOptions = {}): Promise<Server> {
@@ -121,7 +125,7 @@ export class Server {
         ...["serve", "--state", this.state],
         ...["--compute", `127.0.0.1:${this.#computePort}`],
         ...["--console", `127.0.0.1:${this.#consolePort}`],
-        ...["--app", join(ROOT, "build/web"), "--runtime", join(ROOT, "build/runtime")],
+        ...["--app", this.#app, "--runtime", join(ROOT, "build/runtime")],
         ...["--credentials-file", join(this.state, "credentials.json"), "--ready-file", ready],
         ...this.#args,
       ],

@@ -193,7 +193,9 @@ describe("the build", () => {
     const links = [...html.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1]);
     expect(links.length).toBeGreaterThanOrEqual(3);
     for (const link of links) {
-      expect(link).toMatch(/^\/app\/[\w.-]+-[\w-]{8}\.(js|css|svg)$/);
+      expect(link).toMatch(
+        /^\/(app\/[\w.-]+-[\w-]{8}\.(js|css|svg)|manifest\.webmanifest|apple-touch-icon\.png)$/,
+      );
       expect(existsSync(join(where, link ?? "")), link).toBe(true);
     }
   });

@@ -2,6 +2,7 @@
 // data.
 
 import type { UnsupportedReason, VolunteerState } from "@hyperflock/worker-runtime/page";
+import type { AppWords } from "../app_shell/words.ts";
 import type { InAppName, System } from "../join/in_app.ts";
 
 export type WaitReason = Extract<VolunteerState, { phase: "waiting" }>["reason"];
@@ -184,6 +185,8 @@ export interface Dictionary {
     readonly items: readonly string[];
   };
 
+  /** Texts about the page as an app. */
+  readonly app: AppWords;
   readonly selfTest: string;
   /** Texts of the button that makes the server forget this device. */
   readonly forget: {

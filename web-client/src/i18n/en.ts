@@ -1,5 +1,6 @@
 // The English texts of the join page. Page thread; pure data.
 
+import { enApp } from "../app_shell/words.ts";
 import type { Dictionary } from "./dictionary.ts";
 
 export const en: Dictionary = {
@@ -280,6 +281,7 @@ export const en: Dictionary = {
     ],
   },
 
+  app: enApp,
   selfTest: "Test what this browser can do",
   forget: {
     ask: "Forget this device",

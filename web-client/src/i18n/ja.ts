@@ -1,5 +1,6 @@
 // The Japanese texts of the join page. Page thread; pure data.
 
+import { jaApp } from "../app_shell/words.ts";
 import type { Dictionary } from "./dictionary.ts";
 
 export const ja: Dictionary = {
@@ -292,6 +293,7 @@ export const ja: Dictionary = {
     ],
   },
 
+  app: jaApp,
   selfTest: "このブラウザーでできることを調べる",
   forget: {
     ask: "この端末の情報を削除",

@@ -329,6 +329,9 @@ describe("a device that comes back", () => {
     await settled();
     expect(store.choices.value.map(({ isChosen }) => isChosen)).toEqual([true, false]);
     expect(store.panel.value.action?.kind).toBe("reload_project");
+    // Without a connection, the page says what this device has, and not what is missing.
+    expect(store.panel.value).toMatchObject({ tone: "paused", ...store.words.value.app.offline });
+    expect([store.isResting.value, store.takesPart.value]).toEqual([true, true]);
   });
 
   it("is remembered once it has joined, and not if it may not join", async () => {

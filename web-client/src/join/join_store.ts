@@ -122,6 +122,10 @@ export class JoinStore {
   readonly contribution: ReadonlySignal<ContributionView | null>;
   /** The title of the tab. It shows the state once the device takes part. */
   readonly title: ReadonlySignal<string>;
+  /** Whether nothing is joined or computed, so that a reload of the page interrupts nothing. */
+  readonly isResting: ReadonlySignal<boolean>;
+  /** Whether this device takes part in the chosen project, now or since an earlier visit. */
+  readonly takesPart: ReadonlySignal<boolean>;
   /** The projects to choose from. Empty if there is only one, or while this device computes. */
   readonly choices: ReadonlySignal<readonly Choice[]>;
   /** Sentences about what this device remembers, or does not. */
@@ -217,6 +221,15 @@ export class JoinStore {
       }),
     );
     this.choices = computed(() => this.#findChoices());
+    this.isResting = computed(() => {
+      const phase = this.#snapshot.value?.state.phase;
+      return phase === undefined || RESTING_PHASES.has(phase);
+    });
+    this.takesPart = computed(() => {
+      const phase = this.#snapshot.value?.state.phase;
+      const isJoined = phase !== undefined && JOINED_PHASES.has(phase);
+      return isJoined || this.#devices.value.get(this.#code)?.hasDevice === true;
+    });
     this.#attachChosen();
     this.#runClock();
     this.#disposers.push(environment.onOnlineChange((online) => this.#setOnline(online)));

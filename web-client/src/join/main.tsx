@@ -3,9 +3,12 @@
 import "../ui/base.css";
 import "../ui/frame.css";
 import "./join.css";
+import "../app_shell/app_notes.css";
 import { createVolunteer, ProjectMemory } from "@hyperflock/worker-runtime/page";
+import { AppShell } from "../app_shell/app_shell.ts";
+import { InstallHint, type InstallOffer, isIosSafari } from "../app_shell/install_hint.ts";
 import { languages, listen, local, session, show } from "../ui/browser.ts";
-import { clearCode, dropTabCode, takeCode } from "./enrolment_code.ts";
+import { clearCode, dropTabCode, joinLink, takeCode } from "./enrolment_code.ts";
 import { rememberedGpuShare, rememberGpuShare } from "./gpu_share.ts";
 import { inAppBrowser } from "./in_app.ts";
 import { JoinStore } from "./join_store.ts";
@@ -13,21 +16,61 @@ import { JoinPage } from "./page.tsx";
 import { fetchProject } from "./project_api.ts";
 import { isKept, recall } from "./recall.ts";
 
+const inApp = inAppBrowser(navigator.userAgent);
+const isInstalled = matchMedia("(display-mode: standalone)").matches;
+const isIos = isIosSafari(navigator.userAgent, navigator.maxTouchPoints);
+const install = new InstallHint({
+  isInApp: inApp !== null,
+  isInstalled,
+  isIosSafari: isIos,
+  store: local,
+});
+addEventListener("beforeinstallprompt", (event) => install.offered(event as InstallOffer));
+addEventListener("appinstalled", () => install.dismiss());
+
+const shell = new AppShell({
+  container: navigator.serviceWorker,
+  locks: navigator.locks,
+  caches: globalThis.caches,
+  fetch: (path, init) => fetch(path, init),
+  entry: new URL(import.meta.url).pathname,
+  now: () => performance.now(),
+});
+addEventListener("pagehide", () => shell.letGo());
+addEventListener("pageshow", () => shell.hold());
+document.addEventListener("visibilitychange", () => {
+  if (document.visibilityState === "visible") void shell.lookAgain();
+});
+
 const address = { location, history, store: session };
 const memory = new ProjectMemory(local);
 const { code, memories } = await recall(takeCode(address), memory);
+if (memories.projects.length > 0) void shell.keep();
+
+// An app on the home screen of iOS has a storage of its own. So the icon needs the code in its address, and no manifest,
+// whose address would be used instead.
+if (isIos) {
+  document.querySelector("link[rel=manifest]")?.remove();
+  if (code.kind === "codes") history.replaceState(null, "", joinLink(location.origin, code.codes));
+}
 
 const store = new JoinStore({
   code,
   memory: {
     atOpening: memories,
     deviceOf: (one) => memory.deviceOf(one),
-    remember: (project) => memory.remember(project),
+    remember: async (project) => {
+      const isRemembered = await memory.remember(project);
+      if (isRemembered) void shell.keep();
+      return isRemembered;
+    },
     forget: async (one) => {
       dropTabCode(address);
       await memory.forget(one);
+      const { projects } = await memory.list();
+      if (projects.length === 0) await shell.forget();
     },
-    isKept: (ask) => isKept(navigator.storage, ask),
+    isKept: async (ask) => (await isKept(navigator.storage, ask)) && !isIos,
     clearAddress: () => clearCode(address),
   },
   createVolunteer,
@@ -45,7 +88,7 @@ const store = new JoinStore({
       for (const stop of stops) stop();
     };
   },
-  inApp: inAppBrowser(navigator.userAgent),
+  inApp,
   hasGpu: "gpu" in navigator,
   gpuShare: rememberedGpuShare(local),
   rememberGpuShare: (share) => rememberGpuShare(local, share),
@@ -55,4 +98,4 @@ const store = new JoinStore({
 // Another join link that is opened in this tab changes only the fragment. So the page starts again with the new code.
 addEventListener("hashchange", () => location.reload());
 
-show(<JoinPage store={store} />);
+show(<JoinPage store={store} app={{ shell, install, reload: () => location.reload() }} />);

@@ -1,6 +1,9 @@
 // The join page. It shows whose project this is, what taking part costs and one button; after the tap, what this device
 // does. Page thread.
 
+import { AppNotes } from "../app_shell/app_notes.tsx";
+import type { AppShell } from "../app_shell/app_shell.ts";
+import type { InstallHint } from "../app_shell/install_hint.ts";
 import { Frame, useDocument } from "../ui/frame.tsx";
 import { ProgressBar } from "../ui/progress_bar.tsx";
 import { ForgetDevice } from "./forget_device.tsx";
@@ -10,6 +13,13 @@ import { Panel } from "./panel.tsx";
 
 interface Props {
   readonly store: JoinStore;
+}
+
+/** The page as an app of this browser. */
+export interface AppParts {
+  readonly shell: Pick<AppShell, "hasNewVersion">;
+  readonly install: InstallHint;
+  readonly reload: () => void;
 }
 
 function Intro({ store }: Props) {
@@ -25,12 +35,20 @@ function Intro({ store }: Props) {
   );
 }
 
-function About({ store }: Props) {
+function About({ store, app }: Props & { readonly app: AppParts }) {
   const words = store.words.value;
   const project = store.project.value;
   const format = store.format.value;
   return (
     <section class="about">
+      <AppNotes
+        words={words.app}
+        hasNewVersion={app.shell.hasNewVersion}
+        install={app.install}
+        reload={app.reload}
+        isResting={store.isResting.value}
+        takesPart={store.takesPart.value}
+      />
       {project === null ? null : (
         <div class="project">
           <h2 class="label">{words.project.heading}</h2>
@@ -70,7 +88,7 @@ function About({ store }: Props) {
   );
 }
 
-export function JoinPage({ store }: Props) {
+export function JoinPage({ store, app }: Props & { readonly app: AppParts }) {
   useDocument(() => ({ tag: store.words.value.tag, title: store.title.value }));
   const { trial, action, more, announcement } = store.panel.value;
   const joined =
@@ -84,7 +102,7 @@ export function JoinPage({ store }: Props) {
       <main class={joined ? "layout is-joined" : "layout"}>
         <Intro store={store} />
         <Panel store={store} />
-        <About store={store} />
+        <About store={store} app={app} />
       </main>
       <footer class="colophon">
         <a class="colophon-link" href="/selftest">

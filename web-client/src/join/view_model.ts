@@ -424,7 +424,7 @@ export function mayPass(problem: ProjectProblem): boolean {
   return problem === "rate_limited" || problem === "unreachable" || problem === "server";
 }
 
-function projectPanel(project: ProjectLoad, words: Dictionary): PanelView | null {
+function projectPanel({ project, known, words }: ViewInput): PanelView | null {
   switch (project.kind) {
     case "loading":
       return panel({ phase: "project_loading", tone: "busy", ...words.projectLoading });
@@ -432,6 +432,14 @@ function projectPanel(project: ProjectLoad, words: Dictionary): PanelView | null
       return null;
     case "problem": {
       const { problem } = project;
+      if (problem === "unreachable" && known === "joined") {
+        return panel({
+          phase: "project_problem",
+          tone: "paused",
+          ...words.app.offline,
+          action: { kind: "reload_project", label: words.actions.tryAgain },
+        });
+      }
       return panel({
         phase: "project_problem",
         tone: "problem",
@@ -456,7 +464,7 @@ export function panelView(input: ViewInput): PanelView {
     // A device that has joined needs its link no longer. Whether the server still takes it shows after the tap.
     const isEnded = project.kind === "problem" && project.problem === "bad_code";
     const goesOn = input.known === "joined" && isEnded;
-    return (goesOn ? null : projectPanel(project, words)) ?? statePanel(state, input);
+    return (goesOn ? null : projectPanel(input)) ?? statePanel(state, input);
   }
   return statePanel(state, input);
 }

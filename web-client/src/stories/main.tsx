@@ -3,9 +3,12 @@
 import "../ui/base.css";
 import "../ui/frame.css";
 import "../join/join.css";
+import "../app_shell/app_notes.css";
+import { signal } from "@preact/signals";
+import { InstallHint } from "../app_shell/install_hint.ts";
 import type { Language } from "../i18n/language.ts";
 import { JoinStore } from "../join/join_store.ts";
-import { JoinPage } from "../join/page.tsx";
+import { type AppParts, JoinPage } from "../join/page.tsx";
 import { FakeVolunteer } from "./fake_volunteer.ts";
 import {
   AFTER_START,
@@ -69,4 +72,23 @@ function storyStore(name: StoryName, language: Language): JoinStore {
   });
 }
 
-void showStory(stories, (name, language) => <JoinPage store={storyStore(name, language)} />);
+function storyApp(name: StoryName): AppParts {
+  const { hint, hasNewVersion }: Story = stories[name];
+  const store = { getItem: () => null, setItem: () => {} };
+  const install = new InstallHint({
+    isInApp: false,
+    isInstalled: false,
+    isIosSafari: hint === "ios",
+    store,
+  });
+  if (hint === "button") {
+    const outcome = Promise.resolve({ outcome: "dismissed" as const });
+    const offer = { prompt: async () => {}, userChoice: outcome };
+    install.offered(Object.assign(new Event("beforeinstallprompt"), offer));
+  }
+  return { shell: { hasNewVersion: signal(hasNewVersion) }, install, reload: () => {} };
+}
+
+void showStory(stories, (name, language) => (
+  <JoinPage store={storyStore(name, language)} app={storyApp(name)} />
+));

@@ -7,6 +7,7 @@ import type {
   TrialView,
   VolunteerState,
 } from "@hyperflock/worker-runtime/page";
+import type { InstallWay } from "../app_shell/install_hint.ts";
 import type { CodeResult } from "../join/enrolment_code.ts";
 import type { InAppBrowser } from "../join/in_app.ts";
 import type { ProjectLoad } from "../join/project_api.ts";
@@ -32,6 +33,9 @@ export interface Story {
   readonly damaged: number;
   /** Whether the browser refuses to remember. */
   readonly refusesStorage: boolean;
+  /** How the page offers an icon on the home screen. */
+  readonly hint: InstallWay;
+  readonly hasNewVersion: boolean;
 }
 
 export const PROJECT: ProjectView = {
@@ -119,6 +123,8 @@ const BASE: Story = {
   earlierName: PROJECT.name,
   damaged: 0,
   refusesStorage: false,
+  hint: "none",
+  hasNewVersion: false,
 };
 
 const state = (value: VolunteerState, rest: Partial<Story> = {}): Story => ({
@@ -160,6 +166,15 @@ export const stories = {
     before: some,
     load: { kind: "problem", problem: "unreachable" },
   },
+  back_one_unreachable: {
+    ...BASE,
+    code: BACK,
+    before: some,
+    load: { kind: "problem", problem: "unreachable" },
+  },
+  new_version: { ...BASE, code: BACK, before: some, hasNewVersion: true },
+  install_button: { ...BASE, code: BACK, before: some, hint: "button" },
+  install_ios: { ...BASE, code: BACK, before: some, hint: "ios" },
   damaged: { ...BASE, code: { kind: "missing" }, damaged: 1 },
   in_app_line: { ...BASE, ...inside("line", "LINE", "ios") },
   in_app_instagram: { ...BASE, ...inside("instagram", "Instagram", "android") },
