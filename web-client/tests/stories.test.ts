@@ -40,7 +40,7 @@ describeStories({
   touchPx: TOUCH_PX,
   show: async (page, name, language) => {
     await show(page, name, language);
-    await page.locator("summary").click();
+    for (const folded of await page.locator("summary").all()) await folded.click();
   },
 });
 
@@ -109,7 +109,7 @@ describe.each(LANGUAGES)("forgetting this device in %s", (language) => {
         const element = document.activeElement;
         return element?.getAttribute("data-action") ?? element?.className ?? null;
       });
-    await page.locator("summary").click();
+    await page.locator(".privacy summary").click();
     await page.locator("[data-action=forget_ask]").press("Enter");
     await expect.poll(focused).toBe("forget-question");
     expect(await problemsAtEachWidth(page, TOUCH_PX)).toEqual([]);
@@ -150,6 +150,30 @@ it("pauses, resumes and switches the last trial by keyboard, with the focus kept
   await page.keyboard.press("Enter");
   await page.locator("[data-phase=joining]").waitFor();
   await page.close();
+});
+
+describe.each(LANGUAGES)("on a small phone in %s", (language) => {
+  it.each([
+    [320, 568],
+    [360, 640],
+    [640, 320],
+  ])("Start is in sight at %i x %i without scrolling", async (width, height) => {
+    const page = await browser.newPage({ viewport: { width, height } });
+    for (const story of ["idle", "idle_long", "choices", "welcome_back", "welcome_back_long"]) {
+      await show(page, story, language);
+      const start = await page.locator("[data-action=start]").boundingBox();
+      const bottom = (start?.y ?? 0) + (start?.height ?? 0);
+      expect(bottom, story).toBeGreaterThan(0);
+      expect(bottom, story).toBeLessThanOrEqual(height);
+      // Nothing ends behind the button: the last line can be scrolled above it.
+      const last = await page.evaluate(() => {
+        scrollTo(0, document.documentElement.scrollHeight);
+        return document.querySelector(".colophon")?.getBoundingClientRect().bottom ?? 0;
+      });
+      expect(last, story).toBeLessThanOrEqual(start?.y ?? 0);
+    }
+    await page.close();
+  });
 });
 
 it("lets the keyboard choose among a link's projects", async () => {
