@@ -135,7 +135,7 @@ PARTS = (
             protocol/schema
             protocol/json
             protocol
-            telemetry blobs storage acme
+            telemetry blobs storage acme client
             names
             storage/contract storage/sql
             storage/sqlite/db

@@ -1,4 +1,4 @@
-// A blocking HTTP/1.1 client for the program's commands: one connection per request. Any thread.
+// Asks a server for the program's commands (client/exchange.h). It blocks; any thread.
 #pragma once
 
 #include <string>
