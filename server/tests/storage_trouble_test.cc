@@ -51,6 +51,22 @@ TEST_F(StorageTroubleTest, R14_AResultIsNotAcknowledgedBeforeItsCommit) {
   EXPECT_EQ(worker.receive<ResultAck>().verdict, Verdict::accepted);
 }
 
+// An administrator's own reading fills their turn, and a monitor with their token is answered.
+TEST_F(StorageTroubleTest, MonitorsAreAnsweredWhileReadsHang) {
+  const std::string token = server_->secrets().admin_token;
+  net::TestSocket reading(server_->console());
+  storage_->hold_reads();
+  ASSERT_TRUE(reading.write("GET /api/audit HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer " + token +
+                            "\r\n\r\n"));
+  ASSERT_TRUE(storage_->wait_until_reads_held(1));
+  EXPECT_EQ(server_->rest_as(token, "GET", "/metrics").status, 200);
+  for (const std::uint16_t port : {server_->console(), server_->compute()}) {
+    EXPECT_EQ(http_request(port, "GET", "/healthz").status, 200);
+    EXPECT_EQ(http_request(port, "GET", "/readyz").status, 200);
+  }
+  storage_->release_reads();
+}
+
 TEST(HungWriter, TheServerIsNotReadyUntilTheCommitEnds) {
   storage::ScratchDatabase database;
   auto faulty = std::make_unique<storage::FaultyStorage>(database.open());

@@ -24,9 +24,8 @@ void yield_to_others() {
 }  // namespace
 
 ReaderPool::ReaderPool(const ReaderLimits& limits)
-    : waited_(limits.waited),
-      work_{Work(limits.queues), Work(limits.queues), Work(limits.queues), Work(limits.queues),
-            Work(limits.queues)} {
+    : waited_(limits.waited), work_{Work(limits.queues), Work(limits.queues), Work(limits.queues),
+                                    Work(limits.queues), Work(limits.queues), Work(limits.queues)} {
   for (std::size_t band = 0; band < kBands; ++band) {
     for (std::size_t i = 0; i < limits.threads[band]; ++i)
       threads_.emplace_back([this, band] {

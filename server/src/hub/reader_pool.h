@@ -1,7 +1,7 @@
 // Threads for work that may block: reading the database and files, and hashing. The work is divided
 // into bands with threads of their own, so that short work never waits behind long work, a device
-// never behind a researcher, and an administrator never behind anybody else. In each band the
-// callers take turns (fair_queue.h).
+// never behind a researcher, an administrator never behind anybody else, and a monitor behind none
+// of them. In each band the callers take turns (fair_queue.h).
 #pragma once
 
 #include <array>
@@ -25,10 +25,11 @@ enum class Band {
   operators,  // everything that administrators ask for, and the server's own work
   devices,    // as quick, of the compute origin
   devices_costly,
+  monitors,  // probes: /healthz, /readyz and /metrics
 };
-inline constexpr std::size_t kBands = 5;
-inline constexpr std::array<std::string_view, kBands> kBandNames{"quick", "costly", "operators",
-                                                                 "devices", "devices_costly"};
+inline constexpr std::size_t kBands = 6;
+inline constexpr std::array<std::string_view, kBands> kBandNames{
+    "quick", "costly", "operators", "devices", "devices_costly", "monitors"};
 
 // The queue in which work waits: each caller has one in each band.
 struct Lane {
@@ -46,7 +47,7 @@ inline Lane quick_after(Lane lane) {
 struct ReaderLimits {
   // The number of threads of each Band. It is one more than a caller may use at once, so that a
   // second caller need not wait for the first one's task.
-  std::array<std::size_t, kBands> threads{2, 2, 2, 2, 2};
+  std::array<std::size_t, kBands> threads{2, 2, 2, 2, 2, 2};
   FairLimits queues{};
   // Is called with how long a task has waited, just before it runs. Any thread.
   std::function<void(Band, std::chrono::duration<double>)> waited{};

@@ -7,6 +7,7 @@
 #include <future>
 #include <memory>
 #include <thread>
+#include <vector>
 
 namespace hyperflock::hub {
 namespace {
@@ -49,7 +50,7 @@ TEST(ReaderPool, RunsWhatIsPosted) {
 }
 
 TEST(ReaderPool, RefusesBeyondTheLimitOfACaller) {
-  ReaderPool pool({.threads = {1, 1, 1, 1, 1}, .queues = {.waiting_per_caller = 2}});
+  ReaderPool pool({.threads = {1, 1, 1, 1, 1, 1}, .queues = {.waiting_per_caller = 2}});
   Blocker running(pool, kCostly);
   EXPECT_EQ(pool.post(kCostly, [] {}), Added::yes);
   EXPECT_EQ(pool.post(kCostly, [] {}), Added::yes);
@@ -75,7 +76,7 @@ TEST(ReaderPool, LongWorkDelaysNobodyElse) {
 
 // However many researchers read, a device is served, also for long work of its own.
 TEST(ReaderPool, ResearchersDelayNoDevice) {
-  ReaderPool pool({.threads = {1, 1, 1, 1, 1}});
+  ReaderPool pool({.threads = {1, 1, 1, 1, 1, 1}});
   Blocker quick(pool, kQuick);
   Blocker costly(pool, kCostly);
   Blocker operators(pool, {Band::operators, "admin"});
@@ -87,6 +88,17 @@ TEST(ReaderPool, ResearchersDelayNoDevice) {
   operators.go();
   costly.go();
   quick.go();
+}
+
+// A monitor asks just when all others are busy.
+TEST(ReaderPool, NobodyDelaysAMonitor) {
+  ReaderPool pool({.threads = {1, 1, 1, 1, 1, 1}});
+  std::vector<std::unique_ptr<Blocker>> blockers;
+  for (const Band band :
+       {Band::quick, Band::costly, Band::operators, Band::devices, Band::devices_costly})
+    blockers.push_back(std::make_unique<Blocker>(pool, Lane{band, "a"}));
+  EXPECT_TRUE(runs(pool, {Band::monitors, "a"}));
+  for (const auto& blocker : blockers) blocker->go();
 }
 
 TEST(ReaderPool, ShortWorkAfterLongWorkStaysWithItsKindOfCaller) {
@@ -113,7 +125,7 @@ TEST(ReaderPool, AllWaitingTasksRunInTheEnd) {
 
 TEST(ReaderPool, StopDropsWhatWaits) {
   ReaderPool pool(
-      {.threads = {1, 1, 1, 1, 1},
+      {.threads = {1, 1, 1, 1, 1, 1},
        .queues = {.waiting_per_caller = std::size_t{1} << 30, .waiting = std::size_t{1} << 30}});
   Blocker running(pool, kCostly);
   const auto dropped = std::make_shared<int>(1);

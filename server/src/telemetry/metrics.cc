@@ -21,7 +21,7 @@ using Labels = std::vector<std::string_view>;
 constexpr std::string_view kOther = "other";
 
 const Labels kStatuses{"1xx", "2xx", "3xx", "4xx", "5xx"};
-const Labels kBands{"quick", "costly", "operators", "devices", "devices_costly"};
+const Labels kBands{"quick", "costly", "operators", "devices", "devices_costly", "monitors"};
 const Labels kBackupCauses{
     "backup_failed",       "backup_no_room", "backup_running",       "draining",
     "not_a_backup_folder", "backup_damaged", "not_a_standby_folder", "standby_in_use"};

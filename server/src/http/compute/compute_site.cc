@@ -221,8 +221,8 @@ Result<Response> checkpoint(const SiteContext& context, const Request& request) 
 
 constexpr std::array<Route, 13> kRoutes{{
     {Method::get, "/", Access::open, answer<to_first_page<kPages>>},
-    {Method::get, "/healthz", Access::open, answer<alive>},
-    {Method::get, "/readyz", Access::open, answer<readiness>},
+    probe({Method::get, "/healthz", Access::open, answer<alive>}),
+    probe({Method::get, "/readyz", Access::open, answer<readiness>}),
     {Method::post, "/api/project", Access::open, answer<project>, kSmallBody},
     grows({Method::post, "/api/join", Access::open, answer_later<join>, kSmallBody}),
     {Method::post, "/api/device/erase", Access::own_device, answer_later<erase>, kSmallBody},

@@ -19,7 +19,7 @@ constexpr std::string_view kConsolePolicy =
 
 constexpr std::array<Route, 3> kSiteRoutes{{
     {Method::get, "/", Access::open, answer<to_first_page<kPages>>},
-    {Method::get, "/healthz", Access::open, answer<alive>},
+    probe({Method::get, "/healthz", Access::open, answer<alive>}),
     {Method::get, "/ws/client", Access::open},
 }};
 

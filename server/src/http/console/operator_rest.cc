@@ -97,8 +97,8 @@ constexpr std::array<Route, 5> kOperatorRoutes{{
     costly({Method::get, "/api/audit", Access::admin, answer<audit_page>}),
     costly({Method::get, "/api/audit/export", Access::admin, answer<audit_export>}),
     costly({Method::get, "/api/device-reports", Access::admin, answer<device_reports>}),
-    {Method::get, "/readyz", Access::open, answer<readiness>},
-    {Method::get, "/metrics", Access::metrics, answer_later<metrics>},
+    probe({Method::get, "/readyz", Access::open, answer<readiness>}),
+    probe({Method::get, "/metrics", Access::metrics, answer_later<metrics>}),
 }};
 
 }  // namespace

@@ -17,7 +17,8 @@ namespace {
 constexpr std::size_t kStaticRoute = std::numeric_limits<std::size_t>::max();
 
 // Returns the lane in which the work for an admitted request waits. The lane's caller is the person
-// or device that the site recognised, or else the network of the request's address.
+// or device that the site recognised, or else the network of the request's address. A probe waits
+// for probes only, also that of an administrator.
 hub::Lane lane_for(const Request& request, const Route* route, Serves serves) {
   using hub::Band;
   const bool is_costly =
@@ -27,6 +28,8 @@ hub::Lane lane_for(const Request& request, const Route* route, Serves serves) {
   if (request.principal.id != 0) return lane_of(request.principal, band);
   if (!request.device.id.empty()) return lane_of_device(request.device.id, band);
   return {band, "network " + client_network(request.address)};
+  if (route != nullptr && route->cost == Cost::probe)
+    return {Band::monitors, "network " + client_network(request.address)};
 }
 
 // An upload, together with its claim of room on the disk.

@@ -54,9 +54,9 @@ struct UploadHandler {
 // The limit in bytes for JSON bodies with a few fields.
 inline constexpr std::uint64_t kSmallBody = std::uint64_t{4} * 1024;
 
-// How much a request may cost. Costly ones read many rows or hash bytes, and wait in other queues
-// than quick ones (hub::Band).
-enum class Cost { quick, costly };
+// In which queues a request waits (hub::Band). Costly ones read many rows or hash bytes. Probes are
+// those of monitors, which must be answered also while everybody else waits.
+enum class Cost { quick, costly, probe };
 
 // Whether a request makes the disk fuller. Such requests are refused when the disk is nearly full.
 // Every upload is such a request.
@@ -77,6 +77,12 @@ struct Route {
 // Returns a copy of the route that is marked as costly.
 constexpr Route costly(Route route) {
   route.cost = Cost::costly;
+  return route;
+}
+
+// Returns a copy of the route that is marked as a probe.
+constexpr Route probe(Route route) {
+  route.cost = Cost::probe;
   return route;
 }
 

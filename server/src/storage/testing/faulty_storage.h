@@ -76,6 +76,21 @@ class FaultyStorage final : public Storage {
     const std::lock_guard lock(mutex_);
     failing_reads_ = count;
   }
+  // Lets every read wait for release_reads(), for at most kTestLimit.
+  void hold_reads() {
+    const std::lock_guard lock(mutex_);
+    hold_reads_ = true;
+  }
+  void release_reads() {
+    const std::lock_guard lock(mutex_);
+    hold_reads_ = false;
+    released_.notify_all();
+  }
+  // Waits until this many reads are held. Returns false if fewer are after kTestLimit.
+  bool wait_until_reads_held(int count) {
+    std::unique_lock lock(mutex_);
+    return released_.wait_for(lock, kTestLimit, [&] { return held_reads_ >= count; });
+  }
   // Lets one batch continue: one that a Hold has stopped, or else the next one that a Hold stops.
   void release() {
     const std::lock_guard lock(mutex_);
@@ -267,10 +282,16 @@ class FaultyStorage final : public Storage {
   template <typename T, typename Function>
   Result<T> read(Function function) {
     {
-      const std::lock_guard lock(mutex_);
+      std::unique_lock lock(mutex_);
       if (failing_reads_ > 0) {
         --failing_reads_;
         return failure();
+      }
+      if (hold_reads_) {
+        ++held_reads_;
+        released_.notify_all();
+        released_.wait_for(lock, kTestLimit, [this] { return !hold_reads_; });
+        --held_reads_;
       }
     }
     return function();
@@ -286,6 +307,8 @@ class FaultyStorage final : public Storage {
   int batches_ = 0;
   bool held_ = false;
   bool full_ = false;
+  bool hold_reads_ = false;
+  int held_reads_ = 0;
 };
 
 }  // namespace hyperflock::storage
