@@ -146,11 +146,11 @@ PARTS = (
             storage/sqlite/tests storage/postgres backup
             storage/postgres/testing
             storage/postgres/tests storage/move
-            auth dispatch
+            auth dispatch hub/tracing
             dispatch/asked dispatch/model
             dispatch/tests hub
             webhook
-            http/core
+            http/core traces
             http/console http/compute net/proxy
             net cli settings
             app/spare

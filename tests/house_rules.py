@@ -3,8 +3,9 @@
 The root holds only what it should. No source file is longer than 800 lines, except generated ones,
 and no folder has more than 30 files. Lock files name no host. ``docs/where.md`` names folders that
 exist. ``Atomics.wait`` always has a time-out. Every error code of the server and of array-core is
-documented, and no other code is. Every part has the version of CMakeLists.txt. A link of a Markdown
-file to another file of the tree leads to one that exists.
+documented, and no other code is. The events of the server's log are those of its document. Every
+part has the version of CMakeLists.txt. A link of a Markdown file to another file of the tree leads
+to one that exists.
 """
 
 import re
@@ -14,6 +15,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+from log_rule import log_problems
 from wait_rule import SUFFIXES, endless_waits
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -90,7 +92,20 @@ def problems() -> list[str]:
         + versions()
         + rooms(names)
         + dead_links(names)
+        + logged_events(names)
     )
+
+
+def logged_events(names: list[str]) -> list[str]:
+    """Return each difference between the events that the server logs and its document of them."""
+    sources = {
+        name: (ROOT / name).read_text()
+        for name in names
+        if name.startswith("server/src/")
+        and Path(name).suffix in {".h", ".cc"}
+        and not name.endswith("_test.cc")
+    }
+    return log_problems(sources, (ROOT / "server/docs/log.md").read_text())
 
 
 def rooms(names: list[str]) -> list[str]:

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "base/instant.h"
 #include "base/testing/patience.h"
 #include "blobs/sha256.h"
 #include "storage/sqlite/open.h"
@@ -13,8 +14,6 @@
 
 namespace hyperflock::app {
 namespace {
-
-constexpr std::int64_t kDayMs = 86'400'000;
 
 std::int64_t days_ago(std::int64_t days) {
   const auto now = std::chrono::system_clock::now().time_since_epoch();

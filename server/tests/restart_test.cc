@@ -12,6 +12,7 @@
 #include <iterator>
 
 #include "auth/trusted_clock.h"
+#include "base/instant.h"
 #include "base/testing/patience.h"
 #include "cli/credentials.h"
 #include "storage/sqlite/db/db.h"
@@ -221,8 +222,6 @@ TEST(Bind, APortInUseIsOneSentence) {
 }
 
 // ---- the machine's clock (auth/trusted_clock.h)
-
-constexpr std::int64_t kDayMs = 86'400'000;
 
 std::int64_t wall_ms() { return auth::TrustedClock::read_clocks().wall; }
 

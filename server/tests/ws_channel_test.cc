@@ -143,7 +143,8 @@ class WsChannelTest : public ::testing::Test {
   std::shared_ptr<Recorder> recorder_ = std::make_shared<Recorder>();
   boost::asio::io_context io_{2};
   hub::ReaderPool readers_{{}};
-  HttpContext context_{&site_, readers_, metrics_, {}, {}};
+  AnswerLog answers_{metrics_, nullptr};
+  HttpContext context_{&site_, readers_, answers_, {}, {}};
   std::unique_ptr<Listener> listener_;
   std::array<std::thread, 2> threads_;  // two, so that events can happen at the same time
 };

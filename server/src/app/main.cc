@@ -169,7 +169,7 @@ int fail(const Error& error) {
 }
 
 int serve(ServeConfig config) {
-  telemetry::start_logging(config.log_level);
+  telemetry::start_logging(config.log_level, config.log_format);
   const Terminal terminal;
   const ServiceManager manager;
   Process process{.terminal = terminal, .manager = manager};

@@ -46,6 +46,7 @@
 #include "hub/hub.h"
 #include "hub/output_book.h"
 #include "hub/reader_pool.h"
+#include "net/answer_log.h"
 #include "net/client_session.h"
 #include "net/connections.h"
 #include "net/forwarded_notice.h"
@@ -56,6 +57,7 @@
 #include "storage/sqlite/open.h"
 #include "telemetry/log.h"
 #include "telemetry/metrics.h"
+#include "traces/exporter.h"
 #include "webhook/deliverer.h"
 
 namespace hyperflock::app {
@@ -299,6 +301,7 @@ class RunningServer final : public Server {
     for (std::thread& thread : threads_) thread.join();
     backups_.stop();
     for (net::Connections* open : both()) open->clear();
+    if (tracer_) tracer_->stop();
     telemetry::log(telemetry::LogLevel::info, "stopped");
   }
 
@@ -342,8 +345,10 @@ class RunningServer final : public Server {
                 (void)reload();  // reload() logs any error
                 return;
               }
-              telemetry::log(telemetry::LogLevel::error, done.error().code,
-                             {{"reason", done.error().message}});
+              const std::string& code = done.error().code;
+              telemetry::log(telemetry::LogLevel::error,
+                             code == "no_acme_client" ? "no_acme_client" : "acme_failed",
+                             {{"code", code}, {"reason", done.error().message}});
             }});
   }
 
@@ -355,6 +360,7 @@ class RunningServer final : public Server {
     settings.dispatch.no_devices_ms = config.no_devices_ms;
     settings.hung_writer_ms = config.hung_writer_ms;
     settings.queued = [this] { deliverer_.wake(); };
+    settings.tracer = tracer_.get();
     settings.disk = {.starts_full = starts_full_,
                      .release = [this] { room_->release(); },
                      .reusable =
@@ -393,7 +399,8 @@ class RunningServer final : public Server {
             .note =
                 [this](storage::NoteDelivery note, hub::Committed done) {
                   hub_->note_delivery(std::move(note), std::move(done));
-                }};
+                },
+            .tracer = tracer_.get()};
   }
 
   std::vector<protocol::Runtime> versions_of_runtimes() const {
@@ -459,18 +466,20 @@ class RunningServer final : public Server {
     // after it is open, before the first connection.
     compute_http_.emplace(net::HttpContext{nullptr,
                                            readers_,
-                                           metrics_,
+                                           answers_,
                                            {},
                                            net::worker_sessions(*session_),
                                            &proxies_,
-                                           &forwarded_notice_});
+                                           &forwarded_notice_,
+                                           config_.proxy_traceparent});
     console_http_.emplace(net::HttpContext{nullptr,
                                            readers_,
-                                           metrics_,
+                                           answers_,
                                            {},
                                            net::client_sessions(*session_),
                                            &proxies_,
-                                           &forwarded_notice_});
+                                           &forwarded_notice_,
+                                           config_.proxy_traceparent});
     TRY(auto compute, open(config_.compute, config_.tls(), compute_connections_, *compute_http_));
     compute_listener_ = std::move(compute);
     TRY(auto console,
@@ -646,6 +655,11 @@ class RunningServer final : public Server {
   const webhook::AddressRules webhook_rules_;
   const std::shared_ptr<auth::TrustedClock> clock_;
   telemetry::Metrics metrics_;
+  // Null without --otlp-endpoint.
+  const std::unique_ptr<telemetry::Tracer> tracer_ =
+      traces::make_tracer({config_.otlp_endpoint, config_.trace_sample, std::string(kVersion)},
+                          metrics_)
+          .value_or(nullptr);
   std::unique_ptr<storage::FileLock> state_lock_;  // null: the storage has it
   std::unique_ptr<Standby> standby_;               // null: there is none
   std::unique_ptr<storage::Storage> storage_;
@@ -665,6 +679,7 @@ class RunningServer final : public Server {
   std::unique_ptr<net::Tls> tls_;
   const net::TrustedProxies proxies_;
   net::ForwardedNotice forwarded_notice_;
+  net::AnswerLog answers_{metrics_, tracer_.get()};
   net::Connections compute_connections_;
   net::Connections console_connections_;
   std::unique_ptr<http::Site> compute_site_;

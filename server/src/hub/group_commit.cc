@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <iterator>
+#include <string>
 #include <utility>
 
 #include "protocol/names.h"
@@ -13,6 +14,25 @@ namespace hyperflock::hub {
 using telemetry::Counter;
 using telemetry::Gauge;
 using telemetry::Histogram;
+
+namespace {
+
+// Returns the ids of the requests that caused a batch, in order and with spaces between them. A
+// batch may have hundreds, and the log line must stay short.
+std::string requests_of(const std::vector<CommitItem>& items) {
+  constexpr std::size_t kMost = 8;
+  std::string ids;
+  std::size_t count = 0;
+  telemetry::RequestContext last;
+  for (const CommitItem& item : items) {
+    if (!item.request || item.request == std::exchange(last, item.request)) continue;
+    if (++count > kMost) return ids + " …";
+    ids += (ids.empty() ? "" : " ") + item.request.id();
+  }
+  return ids;
+}
+
+}  // namespace
 
 class GroupCommit::Busy {
  public:
@@ -29,14 +49,17 @@ class GroupCommit::Busy {
 
 GroupCommit::GroupCommit(storage::Storage& storage, telemetry::Metrics& metrics,
                          std::size_t batch_limit, std::function<void(CommitDone)> done,
-                         FullDisk disk)
+                         FullDisk disk, telemetry::Tracer* tracer)
     : storage_(storage),
       metrics_(metrics),
       batch_limit_(batch_limit),
       done_(std::move(done)),
       disk_(std::move(disk)),
       full_(disk_.starts_full),
-      thread_([this] { run(); }) {}
+      thread_() {
+  if (tracer != nullptr) spans_.emplace(*tracer);
+  thread_ = std::thread([this] { run(); });
+}
 
 GroupCommit::~GroupCommit() { stop(); }
 
@@ -132,6 +155,14 @@ void GroupCommit::count(const CommitDone& batch, double seconds) {
   }
 }
 
+void GroupCommit::trace(const CommitDone& batch, std::span<const storage::Transition> transitions,
+                        std::int64_t start_ns) {
+  std::vector<telemetry::RequestContext> requests;
+  requests.reserve(batch.items.size());
+  for (const CommitItem& item : batch.items) requests.push_back(item.request);
+  spans_->note(transitions, requests, batch.outcomes, start_ns);
+}
+
 void GroupCommit::write(CommitDone& batch, std::span<const storage::Transition> transitions) {
   const bool may_write = storage::may_use_reserve(transitions);
   if (batch.full && !may_write) {
@@ -173,9 +204,11 @@ void GroupCommit::run() {
     // Storage takes the transitions as one array. Afterwards they are moved back to their items.
     transitions.clear();
     for (CommitItem& item : batch.items) transitions.push_back(std::move(item.transition));
+    const std::int64_t start_ns = spans_ ? telemetry::wall_ns() : 0;
     const auto start = std::chrono::steady_clock::now();
     write(batch, transitions);
     const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+    if (spans_) trace(batch, transitions, start_ns);
     for (std::size_t i = 0; i < transitions.size(); ++i)
       batch.items[i].transition = std::move(transitions[i]);
     if (batch.outcomes) {
@@ -185,7 +218,8 @@ void GroupCommit::run() {
       telemetry::log(telemetry::LogLevel::error, "commit_failed",
                      {{"code", batch.outcomes.error().code},
                       {"reason", batch.outcomes.error().message},
-                      {"transitions", batch.items.size()}});
+                      {"transitions", batch.items.size()},
+                      {"requests", requests_of(batch.items)}});
     }
 
     tidy_later = batch.outcomes.has_value();

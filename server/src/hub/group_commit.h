@@ -17,6 +17,7 @@
 #include <deque>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <thread>
 #include <vector>
@@ -24,8 +25,11 @@
 #include "base/instant.h"
 #include "base/result.h"
 #include "dispatch/event.h"
+#include "hub/tracing/commit_spans.h"
 #include "storage/storage.h"
 #include "telemetry/metrics.h"
+#include "telemetry/request_context.h"
+#include "telemetry/tracer.h"
 
 namespace hyperflock::hub {
 
@@ -34,6 +38,8 @@ struct CommitItem {
   storage::Transition transition;
   dispatch::TransitionId id{};
   std::function<void(Result<storage::Outcome>)> done;
+  // The request that caused it: that of the thread which makes the item.
+  telemetry::RequestContext request = telemetry::current_request();
 };
 // Transitions that must be in one transaction, in order.
 using CommitGroup = std::vector<CommitItem>;
@@ -55,9 +61,11 @@ struct FullDisk {
 
 class GroupCommit {
  public:
-  // A batch takes whole groups until it has at least `batch_limit` transitions.
+  // A batch takes whole groups until it has at least `batch_limit` transitions. Without a tracer,
+  // commits have no spans.
   GroupCommit(storage::Storage& storage, telemetry::Metrics& metrics, std::size_t batch_limit,
-              std::function<void(CommitDone)> done, FullDisk disk = {});
+              std::function<void(CommitDone)> done, FullDisk disk = {},
+              telemetry::Tracer* tracer = nullptr);
   ~GroupCommit();
   GroupCommit(const GroupCommit&) = delete;
   GroupCommit& operator=(const GroupCommit&) = delete;
@@ -88,12 +96,15 @@ class GroupCommit {
   void count_waiting(std::ptrdiff_t more);
   void write(CommitDone& batch, std::span<const storage::Transition> transitions);
   void count(const CommitDone& batch, double seconds);
+  void trace(const CommitDone& batch, std::span<const storage::Transition> transitions,
+             std::int64_t start_ns);
 
   storage::Storage& storage_;
   telemetry::Metrics& metrics_;
   const std::size_t batch_limit_;
   const std::function<void(CommitDone)> done_;
   const FullDisk disk_;
+  std::optional<CommitSpans> spans_;  // the writer thread's
 
   std::mutex mutex_;
   std::condition_variable wake_;

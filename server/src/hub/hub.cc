@@ -20,6 +20,7 @@
 #include "hub/device_collection.h"
 #include "hub/executor.h"
 #include "hub/group_commit.h"
+#include "hub/inbox.h"
 #include "hub/overloaded.h"
 #include "hub/token_sessions.h"
 #include "hub/watchers.h"
@@ -59,7 +60,7 @@ class StrandHub final : public Hub {
         full_(settings.disk.starts_full),
         writer_(
             storage, metrics, settings.batch_limit,
-            [this](CommitDone done) { push(std::move(done)); }, settings.disk) {}
+            [this](CommitDone done) { push(std::move(done)); }, settings.disk, settings.tracer) {}
 
   ~StrandHub() override { stop(); }
 
@@ -365,13 +366,7 @@ class StrandHub final : public Hub {
   // The next three functions may run on any thread.
 
   void push(Input input) {
-    bool schedule = false;
-    {
-      const std::lock_guard lock(inbox_mutex_);
-      inbox_.push_back(std::move(input));
-      schedule = !std::exchange(scheduled_, true);
-    }
-    if (schedule) asio::post(strand_, [this] { work(); });
+    if (inbox_.add(std::move(input))) asio::post(strand_, [this] { work(); });
   }
 
   // A change of a study and its audit entry, for a full disk: they are committed without the
@@ -451,12 +446,7 @@ class StrandHub final : public Hub {
 
   // Handles all events that have arrived, and commits their proposals together.
   void work() {
-    {
-      const std::lock_guard lock(inbox_mutex_);
-      std::swap(inbox_, working_);
-      scheduled_ = false;
-    }
-    for (Input& input : working_) {
+    inbox_.take_all([this](Input& input) {
       std::visit(Overloaded{
                      [this](dispatch::Event& event) { on_event(event); },
                      [this](Opening& opening) { on_open(std::move(opening)); },
@@ -465,8 +455,7 @@ class StrandHub final : public Hub {
                      [](Task& task) { task(); },
                  },
                  input);
-    }
-    working_.clear();
+    });
     flush();
     arm_tick();
     if (quiet_ && uncommitted_ == 0) std::exchange(quiet_, nullptr)();
@@ -637,6 +626,7 @@ class StrandHub final : public Hub {
       budget_.note(item.transition, outcome, time);
       if (!outcome.dropped.empty() || !outcome.disowned.empty()) settings_.dropped(outcome);
       if (item.done) {
+        const telemetry::RequestScope scope(item.request);
         item.done(outcome);
         continue;
       }
@@ -662,6 +652,7 @@ class StrandHub final : public Hub {
     // depend on proposals that were lost.
     handle(failed);
     for (const CommitItem& item : items) {
+      const telemetry::RequestScope scope(item.request);
       if (item.done) item.done(unavailable());
     }
     // All waiting requests have lost their proposals, so they get an error.
@@ -746,10 +737,7 @@ class StrandHub final : public Hub {
   mutable std::mutex work_mutex_;
   std::map<StudyId, dispatch::StudyWork> work_;  // of running studies; under work_mutex_
 
-  std::mutex inbox_mutex_;
-  std::vector<Input>
-      inbox_;  // bounded by the credits of peers and by the requests that HTTP admits
-  bool scheduled_ = false;
+  Inbox<Input> inbox_;  // bounded by the credits of peers and by the requests that HTTP admits
 
   Strand strand_;
   Timer tick_;
@@ -760,7 +748,6 @@ class StrandHub final : public Hub {
   dispatch::Dispatcher dispatcher_;
   DeviceBudget budget_;
 
-  std::vector<Input> working_;
   std::vector<CommitGroup> staged_;
   std::size_t uncommitted_ = 0;                     // transitions without an outcome
   std::unordered_map<SessionId, Connected> peers_;  // devices and owners

@@ -48,6 +48,7 @@ struct HubSettings {
   std::function<bool()> regain = [] { return true; };
   // Called after a commit with which a delivery to a webhook may be due (Outcome::queued).
   std::function<void()> queued = [] {};
+  telemetry::Tracer* tracer = nullptr;  // null: no traces
 };
 
 template <typename T>

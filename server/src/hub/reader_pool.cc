@@ -43,8 +43,9 @@ Added ReaderPool::post(const Lane& lane, std::function<void()> task) {
   {
     const std::lock_guard lock(mutex_);
     if (stopped_) return Added::full;
-    const Added added =
-        work.queue.add(lane.caller, Task{std::move(task), std::chrono::steady_clock::now()});
+    const Added added = work.queue.add(
+        lane.caller,
+        Task{std::move(task), std::chrono::steady_clock::now(), telemetry::current_request()});
     if (added != Added::yes) return added;
   }
   work.wake.notify_one();
@@ -79,8 +80,11 @@ void ReaderPool::run(std::size_t band) {
     lock.unlock();
     if (waited_)
       waited_(static_cast<Band>(band), std::chrono::steady_clock::now() - next->task.since);
-    next->task.run();
-    next->task.run = nullptr;  // destroys what it holds before the lock is taken again
+    {
+      const telemetry::RequestScope scope(next->task.request);
+      next->task.run();
+      next->task.run = nullptr;  // destroys what it holds before the lock is taken again
+    }
     lock.lock();
     if (stopped_) return;
     // This thread looks at the queue itself, so no other one need be woken for the caller's next

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "hub/fair_queue.h"
+#include "telemetry/request_context.h"
 
 namespace hyperflock::hub {
 
@@ -61,7 +62,8 @@ class ReaderPool {
   ReaderPool& operator=(const ReaderPool&) = delete;
 
   // Runs the task on a thread of the lane's band. If the answer is not Added::yes, a queue is full
-  // or the pool has stopped, and the task does not run. Any thread.
+  // or the pool has stopped, and the task does not run. The task runs for the request of the thread
+  // that posts it (telemetry::RequestScope). Any thread.
   [[nodiscard]] Added post(const Lane& lane, std::function<void()> task);
   // Runs the server's own work.
   [[nodiscard]] bool post(std::function<void()> task) {
@@ -78,6 +80,7 @@ class ReaderPool {
   struct Task {
     std::function<void()> run;
     std::chrono::steady_clock::time_point since;
+    telemetry::RequestContext request;  // the one that posted it
   };
   using Queue = FairQueue<Task>;
   struct Work {

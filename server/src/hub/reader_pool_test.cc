@@ -101,6 +101,22 @@ TEST(ReaderPool, NobodyDelaysAMonitor) {
   for (const auto& blocker : blockers) blocker->go();
 }
 
+// Work is done for the request of the thread that posts it.
+TEST(ReaderPool, WorkBelongsToTheRequestThatPostsIt) {
+  ReaderPool pool({});
+  const telemetry::RequestContext request = telemetry::new_request();
+  std::promise<telemetry::RequestContext> seen;
+  const auto note = [&seen] { seen.set_value(telemetry::current_request()); };
+  {
+    const telemetry::RequestScope scope(request);
+    ASSERT_EQ(pool.post(kQuick, note), Added::yes);
+  }
+  EXPECT_EQ(seen.get_future().get(), request);
+  seen = {};
+  ASSERT_EQ(pool.post(kQuick, note), Added::yes);
+  EXPECT_FALSE(seen.get_future().get());
+}
+
 TEST(ReaderPool, ShortWorkAfterLongWorkStaysWithItsKindOfCaller) {
   EXPECT_EQ(quick_after({Band::costly, "a"}).band, Band::quick);
   EXPECT_EQ(quick_after({Band::devices_costly, "a"}).band, Band::devices);

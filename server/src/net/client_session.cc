@@ -91,6 +91,7 @@ class ClientSession final : public SessionBase, public std::enable_shared_from_t
 
  private:
   protocol::Role role() const override { return protocol::Role::researcher; }
+  std::string who() const override { return principal_->name; }
 
   Verdict on_hello(protocol::Hello hello) override {
     const auto open = channel();

@@ -29,6 +29,7 @@
 #include "net/proxy/proxy_header.h"
 #include "net/stream.h"
 #include "telemetry/log.h"
+#include "telemetry/request_context.h"
 
 namespace hyperflock::net {
 namespace {
@@ -106,7 +107,7 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
     slot_.attach(shared_from_this());
     asio::co_spawn(
         stream_->get_executor(), [self = shared_from_this()] { return self->run(); },
-        [](const std::exception_ptr& fault) { note_bug(fault); });
+        [self = shared_from_this()](const std::exception_ptr& fault) { self->note_bug(fault); });
   }
 
   // An answer that is being sent is completed. A connection that waits for a request ends at once.
@@ -123,8 +124,9 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
 
  private:
   // Logs an exception, which is a bug because none is expected here. Only this connection ends.
-  static void note_bug(const std::exception_ptr& fault) {
+  void note_bug(const std::exception_ptr& fault) const {
     if (!fault) return;
+    const telemetry::RequestScope scope(serving_);
     try {
       std::rethrow_exception(fault);
     } catch (const std::exception& error) {
@@ -169,8 +171,7 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
         co_return co_await take_client(read.header);
       }
       if (read.state == ProxyRead::State::bad) {
-        telemetry::log(telemetry::LogLevel::warning, "bad_proxy_header",
-                       {{"peer", peer_.address.text()}, {"reason", read.fault}});
+        note_bad_header(read.fault);
         const Error reason{"bad_proxy_header", read.fault};
         co_await refuse_early(reason);
         co_return false;
@@ -182,6 +183,12 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
       if (error) co_return false;
       ahead.resize(before + bytes);
     }
+  }
+
+  void note_bad_header(std::string_view fault) const {
+    const telemetry::RequestScope scope(serving_);
+    telemetry::log(telemetry::LogLevel::warning, "bad_proxy_header",
+                   {{"peer", peer_.address.text()}, {"reason", fault}});
   }
 
   // The whole connection counts for the client that the proxy's header names.
@@ -225,6 +232,7 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
     if (shutting_) co_return false;
     idle_ = true;
     if (!co_await first_bytes()) co_return false;
+    serving_ = context_.answers.begin();
     expire_after(context_.limits.head_ms);
     auto [error, bytes] = co_await beast::http::async_read_header(*stream_, buffer_, head, kUse);
     idle_ = false;
@@ -236,6 +244,7 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
     sending_ = PacedTransfer(context_.limits.pace, steady_now());
 
     auto request = std::make_shared<http::Request>(request_of(head));
+    request->context = serving_;
     const bool has_body = head.chunked() || request->content_length.value_or(0) > 0;
     const auto keep = head.keep_alive() && !shutting_ ? http::KeepAlive::yes : http::KeepAlive::no;
     const Status known = find_client(head, *request);
@@ -243,7 +252,7 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
       http::Response response = http::error_response(known.error());
       co_return co_await finish(*request, std::move(response), keep, has_body);
     }
-    http::Plan plan = context_.site->plan(*request);
+    http::Plan plan = plan_of(head, *request);
     if (request->token != 0 || !request->device.id.empty()) slot_.prove();
     switch (plan.kind) {
       case http::Plan::Kind::answer:
@@ -278,15 +287,29 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
     co_return co_await finish(*request, std::move(response), keep, false);
   }
 
-  // Counts an answer that is about to be sent.
-  void count_answer(int status) {
-    static constexpr std::array<std::string_view, 6> kClasses{"",    "1xx", "2xx",
-                                                              "3xx", "4xx", "5xx"};
-    const auto group = static_cast<std::size_t>(status) / 100;
-    context_.metrics.count(telemetry::Counter::http_requests,
-                           group < kClasses.size() ? kClasses[group] : kClasses[0]);
-    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - asked_at_;
-    context_.metrics.observe(telemetry::Histogram::http_seconds, spent.count());
+  // Asks the site for its plan, and decides on the request's id.
+  http::Plan plan_of(const HeadParser& head, http::Request& request) {
+    const telemetry::RequestScope scope(serving_);
+    http::Plan plan = context_.site->plan(request);
+    const bool is_known =
+        request.token != 0 && request.principal.state == storage::PrincipalState::active;
+    const auto& fields = head.get();
+    if ((is_known || (by_proxy_ && context_.proxies_name_requests)) &&
+        fields.count("traceparent") == 1) {
+      if (const auto client = telemetry::parse_traceparent(fields["traceparent"])) {
+        serving_ = request.context = context_.answers.go_on(*client);
+        request.parent_span = client->span;
+      }
+    }
+    return plan;
+  }
+
+  // Counts and logs an answer that is about to be sent, and gives it the request's id.
+  void note_answer(const http::Request& request, http::Response& response) {
+    const telemetry::RequestScope scope(serving_);
+    context_.answers.note(request, response.status, response.error,
+                          std::chrono::steady_clock::now() - asked_at_);
+    http::name_request(response, serving_.id());
   }
 
   static bool takes_body(http::Method method) {
@@ -352,7 +375,8 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
     handed->request = head.release();
     handed->slot = std::move(slot_);
     handed->address = request.address;
-    count_answer(101);
+    handed->context = serving_;
+    context_.answers.note(request, 101, {}, std::chrono::steady_clock::now() - asked_at_);
     context_.upgrade(std::move(handed));
     co_return false;
   }
@@ -434,6 +458,7 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
               (*shared)(std::move(value));
             });
           };
+          const telemetry::RequestScope scope(serving_);
           const hub::Added added =
               context_.readers.post(wanted, [inner, resume]() mutable { resume(inner()); });
           if (added != hub::Added::yes) resume(T(http::overloaded(added)));
@@ -454,6 +479,7 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
             });
           };
           http::Site& site = *context_.site;
+          const telemetry::RequestScope scope(serving_);
           const hub::Added added = context_.readers.post(
               asked->lane, [&site, asked, reply] { site.handle(asked, reply); });
           if (added != hub::Added::yes) reply(http::error_response(http::overloaded(added)));
@@ -466,7 +492,7 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
   Awaitable<bool> finish(const http::Request& request, http::Response response,
                          http::KeepAlive keep, bool unread) {
     if (unread) keep = http::KeepAlive::no;
-    count_answer(response.status);
+    note_answer(request, response);
     sending_ = PacedTransfer(context_.limits.pace, steady_now());
     const std::string head = http::serialize_head(
         response, keep, request.secure ? http::Scheme::https : http::Scheme::http);
@@ -505,8 +531,10 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
   }
 
   Awaitable<void> refuse(const Error& error) {
-    const http::Response response = http::error_response(error);
-    count_answer(response.status);
+    http::Response response = http::error_response(error);
+    http::Request unread;
+    unread.context = serving_;
+    note_answer(unread, response);
     sending_ = PacedTransfer(context_.limits.pace, steady_now());
     const std::string head = http::serialize_head(
         response, http::KeepAlive::no, peer_.secure ? http::Scheme::https : http::Scheme::http);
@@ -620,6 +648,7 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
   PacedTransfer sending_{{}, {}};
   hub::Timer timer_;
   beast::flat_buffer buffer_;
+  telemetry::RequestContext serving_ = telemetry::new_request();  // the current request
   bool first_ = true;
   bool idle_ = false;
   // When the head of the request was read.

@@ -1,6 +1,11 @@
 // An HTTP connection. It reads requests one after the other, passes each to its site (site.h) and
 // sends the answer. If a request asks for a WebSocket, the connection passes its stream to the
 // WebSocket. Each connection belongs to its own strand.
+//
+// Each request gets a new id (telemetry/request_context.h), which every answer has in X-Request-Id.
+// Only somebody with a valid token of the console may choose it, by `traceparent`. A volunteer must
+// not: they could give their requests the id of somebody else's. X-Request-Id of a request is not
+// read.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +16,10 @@
 #include "base/ip.h"
 #include "http/core/site.h"
 #include "hub/reader_pool.h"
+#include "net/answer_log.h"
 #include "net/forwarded_notice.h"
 #include "net/pace.h"
 #include "net/proxy/trusted_proxies.h"
-#include "telemetry/metrics.h"
 
 namespace hyperflock::net {
 
@@ -36,12 +41,15 @@ struct HttpLimits {
 struct HttpContext {
   http::Site* site = nullptr;
   hub::ReaderPool& readers;
-  telemetry::Metrics& metrics;
+  AnswerLog& answers;
   HttpLimits limits;
   // Takes over a connection that asked for a WebSocket.
   std::function<void(std::shared_ptr<Upgrade>)> upgrade;
   const TrustedProxies* proxies = nullptr;  // null: none
   ForwardedNotice* notice = nullptr;        // null: nobody is told
+  // Whether a trusted proxy chooses the ids of requests (traceparent). Such a proxy must remove
+  // this header from the requests of its clients.
+  bool proxies_name_requests = false;
 };
 
 // `peer` is the address of the socket's other end.

@@ -2,14 +2,22 @@
 
 #include <utility>
 
+#include "telemetry/log.h"
+
 namespace hyperflock::net {
 namespace {
+
+using telemetry::LogLevel;
 
 constexpr int kPolicy = 1008;
 constexpr int kErrorsPerConnection = 10;
 // A message of this size takes about a millisecond to parse. Meanwhile an I/O thread would serve
 // nobody else.
 constexpr std::size_t kLargeBytes = std::size_t{64} << 10;
+
+std::string_view name_of(protocol::Role role) {
+  return role == protocol::Role::device ? "device" : "researcher";
+}
 
 }  // namespace
 
@@ -68,6 +76,14 @@ void SessionBase::handle(Parsed parsed) {
   }
 }
 
+void SessionBase::on_closed(How how) {
+  if (greeted_) {
+    telemetry::log(LogLevel::debug, "session_closed",
+                   {{"role", name_of(role())}, {"clean", how == How::clean}});
+  }
+  on_ended(how);
+}
+
 void SessionBase::on_bad_frame(const char* code) {
   const std::string_view name = code;
   const char* message = "Send text frames; a binary one has no meaning here.";
@@ -95,6 +111,9 @@ void SessionBase::first_message(protocol::ClientMessage message) {
            "This address serves another role; see the two origins in the documentation.");
   } else {
     greeted_ = on_hello(std::move(*hello)) == Verdict::accepted;
+    if (greeted_ && telemetry::logs(LogLevel::debug))
+      telemetry::log(LogLevel::debug, "session_opened",
+                     {{"role", name_of(role())}, {"who", who()}});
   }
 }
 
@@ -105,6 +124,7 @@ void SessionBase::send(const protocol::ServerMessage& message) {
 void SessionBase::refuse(std::string code, std::string message) {
   const auto open = channel();
   if (!open) return;
+  telemetry::log(LogLevel::debug, "session_refused", {{"role", name_of(role())}, {"code", code}});
   std::string reason = code;
   open->send(protocol::serialize(protocol::Refused{std::move(code), std::move(message)}));
   open->close(kPolicy, std::move(reason));

@@ -22,13 +22,15 @@ class SessionBase : public ChannelUser {
   void on_open(const std::shared_ptr<WsChannel>& channel) final;
   Reading on_text(std::string_view text) final;
   void on_bad_frame(const char* code) final;
-  void on_closed(How how) final { on_ended(how); }
+  void on_closed(How how) final;
 
  protected:
   // on_hello() decides on a hello whose version and role are right. It calls the channel's trust()
   // before it accepts a hello. Messages are passed to on_message() only after that.
   enum class Verdict { accepted, refused };
   virtual protocol::Role role() const = 0;
+  // Returns the device's id or the researcher's name, for the log. Only after hello was accepted.
+  virtual std::string who() const = 0;
   virtual Verdict on_hello(protocol::Hello hello) = 0;
   // `owed`: the session will call the channel's credit() for this message later.
   enum class Credit { given, owed };

@@ -19,6 +19,7 @@
 #include "net/connections.h"
 #include "net/tls.h"
 #include "net/tls_stream.h"
+#include "telemetry/request_context.h"
 
 namespace hyperflock::net {
 
@@ -92,6 +93,7 @@ struct Upgrade {
   boost::beast::http::request<boost::beast::http::empty_body> request;
   ConnectionSlot slot;
   std::string address;  // of the client
+  telemetry::RequestContext context;
 };
 
 }  // namespace hyperflock::net

@@ -23,6 +23,7 @@ class WorkerSession final : public SessionBase {
 
  private:
   protocol::Role role() const override { return protocol::Role::device; }
+  std::string who() const override { return device_; }
 
   Verdict on_hello(protocol::Hello hello) override {
     const auto peer = channel();

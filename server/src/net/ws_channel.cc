@@ -37,6 +37,7 @@ class Channel final : public WsChannel, public std::enable_shared_from_this<Chan
         metrics_(metrics),
         user_(std::move(user)),
         address_(upgrade->address),
+        context_(upgrade->context),
         stream_(std::move(upgrade->stream)),
         slot_(std::move(upgrade->slot)),
         ws_(*stream_),
@@ -56,6 +57,10 @@ class Channel final : public WsChannel, public std::enable_shared_from_this<Chan
     ws_.read_message_max(0);  // on_read() checks the size, so that the answer has its code
     ws_.auto_fragment(false);
     ws_.text(true);
+    ws_.set_option(
+        websocket::stream_base::decorator([id = context_.id()](websocket::response_type& response) {
+          response.set("X-Request-Id", id);
+        }));
     const auto& request = upgrade->request;
     ws_.async_accept(request, [self = shared_from_this(), upgrade](ErrorCode error) {
       if (error) {
@@ -67,6 +72,7 @@ class Channel final : public WsChannel, public std::enable_shared_from_this<Chan
         self->send_close();
         return;
       }
+      const telemetry::RequestScope scope(self->context_);
       if (self->user_) self->user_->on_open(self);
       self->maybe_read();
     });
@@ -117,6 +123,7 @@ class Channel final : public WsChannel, public std::enable_shared_from_this<Chan
 
   void post(std::function<void()> action) override {
     asio::post(ws_.get_executor(), [self = shared_from_this(), action = std::move(action)] {
+      const telemetry::RequestScope scope(self->context_);
       if (!self->finished_) action();
     });
   }
@@ -128,6 +135,7 @@ class Channel final : public WsChannel, public std::enable_shared_from_this<Chan
   void after(Millis delay, std::function<void()> action) override {
     timer_.expires_after(milliseconds(delay));
     timer_.async_wait([self = shared_from_this(), action = std::move(action)](ErrorCode error) {
+      const telemetry::RequestScope scope(self->context_);
       if (!error && !self->closing_ && !self->finished_) action();
     });
   }
@@ -168,6 +176,7 @@ class Channel final : public WsChannel, public std::enable_shared_from_this<Chan
     }
     if (finished_) return;  // a write failed after this frame had arrived
     if (closing_) return;   // the closing handshake reads from now on
+    const telemetry::RequestScope scope(context_);
     message_bytes_ = buffer_.size();
     if (buffer_.size() > message_limit()) {
       user_->on_bad_frame("frame_too_large");
@@ -213,6 +222,7 @@ class Channel final : public WsChannel, public std::enable_shared_from_this<Chan
   void refuse_slow_message() {
     if (message_started_ == 0 || closing_ || finished_) return;
     message_started_ = 0;
+    const telemetry::RequestScope scope(context_);
     user_->on_bad_frame("message_too_slow");
     start_closing(kSlowPeer, "A message arrives too slowly.");
   }
@@ -250,6 +260,7 @@ class Channel final : public WsChannel, public std::enable_shared_from_this<Chan
     } else if (closing_) {
       send_close();
     } else if (drained_) {
+      const telemetry::RequestScope scope(context_);
       drained_();
     }
     maybe_read();
@@ -302,6 +313,7 @@ class Channel final : public WsChannel, public std::enable_shared_from_this<Chan
     while (queue_.size() > (writing_ ? 1U : 0U)) queue_.pop_back();
     drained_ = nullptr;
     if (const auto user = std::exchange(user_, nullptr)) {
+      const telemetry::RequestScope scope(context_);
       user->on_closed(clean ? ChannelUser::How::clean : ChannelUser::How::lost);
     }
     slot_ = ConnectionSlot();
@@ -316,6 +328,7 @@ class Channel final : public WsChannel, public std::enable_shared_from_this<Chan
   telemetry::Metrics& metrics_;
   std::shared_ptr<ChannelUser> user_;
   const std::string address_;
+  const telemetry::RequestContext context_;
   std::unique_ptr<Stream> stream_;
   ConnectionSlot slot_;
   websocket::stream<Stream&, false> ws_;  // no permessage-deflate, which costs 130 KiB a connection

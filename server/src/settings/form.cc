@@ -21,6 +21,12 @@ constexpr std::array<std::pair<std::string_view, telemetry::LogLevel>, 5> kLevel
     {"off", telemetry::LogLevel::off},
 }};
 
+constexpr std::array<std::pair<std::string_view, telemetry::LogFormat>, 3> kFormats{{
+    {"auto", telemetry::LogFormat::automatic},
+    {"json", telemetry::LogFormat::json},
+    {"text", telemetry::LogFormat::text},
+}};
+
 Error bad(std::string message) { return {"bad_flag", std::move(message)}; }
 
 // Returns why no setting may have this text; an empty text if a setting may have it.
@@ -43,6 +49,35 @@ std::string level_fault(const std::string& text) {
   const bool known =
       std::ranges::any_of(kLevels, [&](const auto& level) { return level.first == text; });
   return known ? std::string() : "Give debug, info, warning, error or off.";
+}
+
+std::string format_fault(const std::string& text) {
+  const bool known =
+      std::ranges::any_of(kFormats, [&](const auto& format) { return format.first == text; });
+  return known ? std::string() : "Give auto, json or text.";
+}
+
+// Returns the form of a setting that is one of a few names. `names` is static.
+template <typename Names, typename T>
+Form one_of(const Names& names, T ServeConfig::* member, std::string placeholder,
+            std::string (*fault)(const std::string&)) {
+  return {.kind = Kind::text,
+          .placeholder = std::move(placeholder),
+          .fault = fault,
+          .get =
+              [&names, member](const ServeConfig& config) {
+                const auto* found = std::ranges::find(names, config.*member,
+                                                      [](const auto& one) { return one.second; });
+                return Value(std::string(found->first));
+              },
+          .put =
+              [&names, member](ServeConfig& config, const Value& value) {
+                const std::string& name = std::get<std::string>(value);
+                config.*member =
+                    std::ranges::find(names, std::string_view(name), [](const auto& one) {
+                      return one.first;
+                    })->second;
+              }};
 }
 
 Result<bool> read_flag(const std::string& text) {
@@ -191,23 +226,11 @@ Form address(Address ServeConfig::* member) {
 }
 
 Form log_level(telemetry::LogLevel ServeConfig::* member) {
-  return {.kind = Kind::text,
-          .placeholder = "LEVEL",
-          .fault = level_fault,
-          .get =
-              [member](const ServeConfig& config) {
-                const auto* level = std::ranges::find(kLevels, config.*member,
-                                                      [](const auto& one) { return one.second; });
-                return Value(std::string(level->first));
-              },
-          .put =
-              [member](ServeConfig& config, const Value& value) {
-                const std::string& name = std::get<std::string>(value);
-                config.*member =
-                    std::ranges::find(kLevels, std::string_view(name), [](const auto& one) {
-                      return one.first;
-                    })->second;
-              }};
+  return one_of(kLevels, member, "LEVEL", level_fault);
+}
+
+Form log_format(telemetry::LogFormat ServeConfig::* member) {
+  return one_of(kFormats, member, "FORMAT", format_fault);
 }
 
 Form number(double ServeConfig::* member, double least, double most) {

@@ -51,6 +51,7 @@ Form list(std::vector<std::string> ServeConfig::* member, std::string placeholde
           std::string (*fault)(const std::string&));
 Form address(Address ServeConfig::* member);
 Form log_level(telemetry::LogLevel ServeConfig::* member);
+Form log_format(telemetry::LogFormat ServeConfig::* member);
 Form number(double ServeConfig::* member, double least, double most);
 
 namespace detail {

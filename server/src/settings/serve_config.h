@@ -52,11 +52,15 @@ struct ServeConfig {
   std::string ready_file;
   bool end_with_stdin = false;
   telemetry::LogLevel log_level = telemetry::LogLevel::info;
+  telemetry::LogFormat log_format = telemetry::LogFormat::automatic;
+  std::string otlp_endpoint;   // of a collector of traces; empty: no traces
+  double trace_sample = 0.01;  // the share of traces that are exported
   std::size_t max_connections_per_address = 512;
   std::size_t max_connections = 12'000;         // of the compute origin
   std::size_t max_workers = 10'000;             // devices that are connected
   std::size_t max_console_connections = 1'000;  // of the console origin
   std::vector<std::string> trusted_proxies;     // checked; see net::TrustedProxies
+  bool proxy_traceparent = false;               // see net::HttpContext::proxies_name_requests
   std::size_t waiting_requests = 256;           // of one caller; see hub::FairLimits
   std::size_t queue_limit_bytes = std::size_t{4} << 20;
   std::uint64_t max_blob_bytes = std::uint64_t{512} << 20;

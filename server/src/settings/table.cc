@@ -9,6 +9,7 @@
 #include "names/names.h"
 #include "net/proxy/trusted_proxies.h"
 #include "storage/postgres/open.h"
+#include "traces/exporter.h"
 #include "webhook/address_rules.h"
 
 namespace hyperflock::settings {
@@ -184,6 +185,9 @@ std::vector<Setting> make_table() {
        "networks and addresses of proxies in front of the server; only these may say which client "
        "a "
        "request or a connection is from (X-Forwarded-For, X-Forwarded-Proto, PROXY protocol 2)"},
+      {kAddresses, "proxy-traceparent", flag(&C::proxy_traceparent),
+       "take the ids of requests from the header traceparent of a trusted proxy, which must remove "
+       "this header from the requests of its clients"},
 
       {kFirst, "project", text(&C::project, "NAME", name_fault),
        "the project's name, as volunteers read it; taken at the first start"},
@@ -275,6 +279,13 @@ std::vector<Setting> make_table() {
        "the most MiB of the audit log, as --audit-entries; 0 is any number"},
 
       {kProcess, "log-level", log_level(&C::log_level), "debug, info, warning, error or off"},
+      {kProcess, "log-format", log_format(&C::log_format),
+       "auto, json or text; auto is text on a terminal, and JSON anywhere else"},
+      {kProcess, "otlp-endpoint", text(&C::otlp_endpoint, "URL", traces::endpoint_fault),
+       "a collector of OpenTelemetry to which traces are posted (OTLP over HTTP), such as "
+       "http://127.0.0.1:4318; default: no traces"},
+      {kProcess, "trace-sample", number(&C::trace_sample, 0, 1),
+       "the share of requests, attempts and webhooks that are traced"},
       {kProcess, "io-threads", integer(&C::io_threads, 1, 64), "threads that serve connections"},
       {kProcess, "end-with-stdin", flag(&C::end_with_stdin),
        "end when standard input is closed, and so with the program that holds its pipe"},

@@ -1,6 +1,8 @@
-// Structured logs: one JSON object a line on stderr. If that is systemd's journal, the line's
-// priority comes first, so that `journalctl -p warning` works. Never log a token, a secret or an
-// enrolment code. Any thread.
+// Structured logs on stderr, one event a line. If that is systemd's journal, the line's priority
+// comes first, so that `journalctl -p warning` works. A line that a request causes ends with the
+// field `request` (telemetry/request_context.h). Never log a token, a secret or an enrolment code.
+// server/docs/log.md lists every event with its fields, and a test compares it with the code. So
+// the name of an event is a literal where log() is called. Any thread.
 //   log(LogLevel::info, "listening", {{"port", 8780}});
 #pragma once
 
@@ -13,6 +15,10 @@
 namespace hyperflock::telemetry {
 
 enum class LogLevel { debug, info, warning, error, off };
+
+// The form of a line. json: one JSON object. text: for people, `TIME LEVEL EVENT KEY=VALUE ...`.
+// automatic: text on a terminal, JSON anywhere else.
+enum class LogFormat { automatic, json, text };
 
 struct LogField {
   std::string_view key;
@@ -28,8 +34,17 @@ struct LogField {
   LogField(std::string_view name, Number number) : key(name), json(std::to_string(number)) {}
 };
 
+// Appends text of unknown origin as a quoted JSON string. Beyond what JSON requires, it escapes
+// what a terminal or an editor may obey: DEL, the control characters of C1, the separators of lines
+// and paragraphs, and characters that change the direction of writing.
+void append_log_text(std::string& out, std::string_view text);
+
 // Starts logging. Call it once, before the first thread starts. Without it nothing is logged.
-void start_logging(LogLevel level);
+void start_logging(LogLevel level, LogFormat format = LogFormat::json);
+
+// Returns whether lines of this level are written. Ask it before fields are made for a line that is
+// rarely written.
+bool logs(LogLevel level);
 
 void log(LogLevel level, std::string_view event, std::initializer_list<LogField> fields = {});
 

@@ -77,6 +77,13 @@ const std::vector<CounterRow>& counters() {
       {Counter::standby_failures, "hyperflock_standby_failures_total",
        "Times that the standby fell behind, by cause.", "cause", kBackupCauses},
       {Counter::cpu_seconds, "process_cpu_seconds_total", "Processor time that the process used."},
+      {Counter::spans_exported, "hyperflock_trace_spans_exported_total",
+       "Spans of traces that the collector took."},
+      {Counter::spans_dropped,
+       "hyperflock_trace_spans_dropped_total",
+       "Spans of traces that were dropped, by reason: the queue was full, or the endpoint failed.",
+       "reason",
+       {"queue", "endpoint"}},
   };
   return rows;
 }

@@ -32,6 +32,8 @@ enum class Counter {
   backup_failures,   // cause
   standby_failures,  // cause
   cpu_seconds,
+  spans_exported,
+  spans_dropped,  // reason
 };
 
 enum class Gauge {

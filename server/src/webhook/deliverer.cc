@@ -78,6 +78,23 @@ void log(const storage::Delivery& delivery, const std::string& url) {
                   {"code", delivery.code}});
 }
 
+void trace(telemetry::Tracer& tracer, const telemetry::RequestContext& context,
+           const storage::Delivery& delivery, const std::string& url, std::int64_t start_ns) {
+  const auto parsed = parse_url(url);
+  tracer.add({.context = context,
+              .kind = telemetry::Span::Kind::client,
+              .name = "POST webhook",
+              .start_ns = start_ns,
+              .end_ns = telemetry::wall_ns(),
+              .attributes = {{"http.request.method", "POST"},
+                             {"server.address", parsed ? parsed->host : std::string()},
+                             {"http.response.status_code", std::int64_t{delivery.status}},
+                             {"hyperflock.study", to_int(delivery.study)},
+                             {"hyperflock.event", std::string(name_of(delivery.event))},
+                             {"hyperflock.delivery.attempt", std::int64_t{delivery.attempts}}},
+              .error = delivery.code});
+}
+
 }  // namespace
 
 // The part of a Deliverer that its threads share. They may end after the Deliverer.
@@ -142,6 +159,10 @@ class Deliverer::Core : public std::enable_shared_from_this<Core> {
   }
 
   void deliver(const storage::DueDelivery& due) {
+    telemetry::RequestContext context = telemetry::new_request();
+    context.sampled = settings_.tracer != nullptr && settings_.tracer->samples(context);
+    const telemetry::RequestScope scope(context);
+    const std::int64_t start_ns = context.sampled ? telemetry::wall_ns() : 0;
     Result<int> answer = Error{"internal", "The server could not send to the webhook."};
     try {
       answer = settings_.send(post_of(due, settings_));
@@ -153,6 +174,7 @@ class Deliverer::Core : public std::enable_shared_from_this<Core> {
     changed_.notify_all();
     if (stopped_) return;
     const storage::Delivery after = judged(due.delivery, answer, settings_.clock());
+    if (context.sampled) trace(*settings_.tracer, context, after, due.url, start_ns);
     log(after, due.url);
     settings_.note({after}, [weak = weak_from_this(), id = after.id](const auto& noted) {
       if (const auto self = weak.lock()) self->noted(id, noted.has_value());

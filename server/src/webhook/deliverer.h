@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "hub/hub.h"
 #include "storage/storage.h"
+#include "telemetry/tracer.h"
 #include "webhook/sender.h"
 
 namespace hyperflock::webhook {
@@ -26,6 +27,7 @@ struct DelivererSettings {
   storage::WallClock signing_clock{};
   // Stores the outcome of an attempt to deliver, and calls `done` afterwards.
   std::function<void(storage::NoteDelivery, hub::Committed done)> note;
+  telemetry::Tracer* tracer = nullptr;  // null: no traces
 };
 
 class Deliverer {

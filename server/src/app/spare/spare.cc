@@ -15,6 +15,7 @@
 #include "app/spare/listening.h"
 #include "http/core/site.h"
 #include "hub/reader_pool.h"
+#include "net/answer_log.h"
 #include "net/connections.h"
 #include "net/listener.h"
 #include "net/proxy/trusted_proxies.h"
@@ -71,7 +72,7 @@ class WaitingServer final : public Spare {
         console_connections_(config.max_connections_per_address, config.max_console_connections,
                              metrics_),
         readers_({}),
-        http_{&site_, readers_, metrics_, {}, {}, &proxies_, nullptr} {}
+        http_{&site_, readers_, answers_, {}, {}, &proxies_, nullptr} {}
 
   ~WaitingServer() override { stop(); }
 
@@ -157,6 +158,7 @@ class WaitingServer final : public Spare {
   net::Connections compute_connections_;
   net::Connections console_connections_;
   hub::ReaderPool readers_;
+  net::AnswerLog answers_{metrics_, nullptr};
   const net::HttpContext http_;
   asio::io_context io_{1};
   std::unique_ptr<net::Listener> compute_;

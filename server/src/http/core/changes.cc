@@ -7,6 +7,20 @@
 
 namespace hyperflock::http {
 
+namespace {
+
+// Adds the request's id to the JSON text of an object, or to an empty text. So the entry of the
+// audit log leads to the lines of the log.
+std::string with_request(std::string object, const telemetry::RequestContext& request) {
+  if (!request) return object;
+  const std::string field = R"("request":")" + request.id() + '"';
+  if (object.empty() || object == "{}") return '{' + field + '}';
+  object.insert(object.size() - 1, ',' + field);
+  return object;
+}
+
+}  // namespace
+
 hub::Committed reply_with(Reply reply, Answer answer) {
   return [reply = std::move(reply),
           answer = std::move(answer)](const Result<storage::Outcome>& outcome) {
@@ -21,7 +35,7 @@ storage::NoteAudit note_of(const Request& request, std::string action, std::stri
   note.entry.action = std::move(action);
   note.entry.object = std::move(object);
   note.entry.address = request.address;
-  note.entry.detail = std::move(detail);
+  note.entry.detail = with_request(std::move(detail), request.context);
   return note;
 }
 

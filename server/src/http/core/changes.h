@@ -17,6 +17,7 @@ using Answer = std::function<Result<Response>(const storage::Outcome&)>;
 hub::Committed reply_with(Reply reply, Answer answer);
 
 // Returns an audit entry for the caller's action. `detail` is the JSON text of an object, or empty.
+// The entry's detail gets the request's id as `request`.
 storage::NoteAudit note_of(const Request& request, std::string action, std::string object,
                            std::string detail = {});
 

@@ -207,6 +207,15 @@ Response download_response(std::string path, std::uint64_t bytes, std::string_vi
   return response;
 }
 
+void name_request(Response& response, const std::string& id) {
+  response.headers.emplace_back("X-Request-Id", id);
+  auto* body = std::get_if<std::string>(&response.body);
+  constexpr std::string_view kEnd = "}}";  // of what error_response() wrote
+  if (response.error.empty() || body == nullptr || !body->ends_with(kEnd)) return;
+  body->resize(body->size() - kEnd.size());
+  *body += R"(,"request_id":")" + id + R"("}})";
+}
+
 Response error_response(int status, const Error& error) {
   Response response = object_response(status, [&error](protocol::ObjectWriter& body) {
     protocol::ObjectWriter inner(body.begin("error"));
@@ -214,6 +223,7 @@ Response error_response(int status, const Error& error) {
     if (!error.field.empty()) inner.text("field", telemetry::valid_utf8(error.field));
     inner.end();
   });
+  response.error = error.code;
   if (status == 401) response.headers.emplace_back("WWW-Authenticate", "Bearer");
   if (status == 503 || status == 429) {
     response.headers.emplace_back(

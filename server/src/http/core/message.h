@@ -15,6 +15,7 @@
 #include "hub/reader_pool.h"
 #include "protocol/json/json_writer.h"
 #include "storage/records.h"
+#include "telemetry/request_context.h"
 
 namespace hyperflock::http {
 
@@ -38,8 +39,12 @@ struct Request {
   bool local = false;   // from a program on this machine, and through no proxy that says so
   std::string body;
 
+  telemetry::RequestContext context;  // its id and span
+  std::uint64_t parent_span = 0;      // of the client's trace; 0: none
+
   // The index of the route. Site::plan sets it for Site::handle.
   std::size_t route = 0;
+  std::string_view pattern;           // of the route, for logs; empty if there is no route
   std::vector<std::string> captures;  // the {} of the route's pattern
   storage::Principal principal;       // console routes
   std::int64_t token = 0;             // id of the token
@@ -61,6 +66,7 @@ struct FileBody {
 
 struct Response {
   int status = 200;
+  std::string error;         // its code; empty: the response is no error
   std::string content_type;  // empty: none
   std::vector<std::pair<std::string, std::string>> headers;
   std::string content_security_policy;  // empty: kPagePolicy
@@ -94,6 +100,10 @@ std::string attachment(std::string_view file_name);
 // Returns a response with bytes from another person's device. Browsers save them, but neither show
 // nor run them.
 Response download_response(std::string path, std::uint64_t bytes, std::string_view file_name);
+
+// Gives the response the id of its request: the header X-Request-Id and, if the response is an
+// error, the field `request_id` in its body.
+void name_request(Response& response, const std::string& id);
 
 // Returns `{"error": {...}}` with the status of the code. The statuses 429 and 503 get a
 // Retry-After header: Error::retry_after_s if it is known, otherwise a short time.

@@ -16,6 +16,9 @@ namespace {
 // The value of Request::route for a file. Files have no route in the table.
 constexpr std::size_t kStaticRoute = std::numeric_limits<std::size_t>::max();
 
+// Stands for the path of a file in Request::pattern.
+constexpr std::string_view kFilePattern = "file";
+
 // Returns the lane in which the work for an admitted request waits. The lane's caller is the person
 // or device that the site recognised, or else the network of the request's address. A probe waits
 // for probes only, also that of an administrator.
@@ -25,11 +28,11 @@ hub::Lane lane_for(const Request& request, const Route* route, Serves serves) {
       route != nullptr && (route->upload != nullptr || route->cost == Cost::costly);
   const Band band = serves == Serves::devices ? (is_costly ? Band::devices_costly : Band::devices)
                                               : (is_costly ? Band::costly : Band::quick);
+  if (route != nullptr && route->cost == Cost::probe)
+    return {Band::monitors, "network " + client_network(request.address)};
   if (request.principal.id != 0) return lane_of(request.principal, band);
   if (!request.device.id.empty()) return lane_of_device(request.device.id, band);
   return {band, "network " + client_network(request.address)};
-  if (route != nullptr && route->cost == Cost::probe)
-    return {Band::monitors, "network " + client_network(request.address)};
 }
 
 // An upload, together with its claim of room on the disk.
@@ -57,6 +60,7 @@ Plan RoutedSite::plan(Request& request) {
   const Route& route = parts_.routes[match.route];
   request.route = match.route;
   request.captures = match.captures;
+  request.pattern = route.pattern;
   if (route.handle == nullptr && route.upload == nullptr) return Plan{Plan::Kind::websocket, {}, 0};
   // Any page can make its visitor's browser send a request that needs no credential, so such a
   // request must come from the server's own pages or from a program.
@@ -88,6 +92,7 @@ Plan RoutedSite::plan_file(Request& request, const std::string& allow) const {
   if (known && reads) {
     if (auto cached = context_.files.cached(request)) return ready(with_policy(std::move(*cached)));
     request.route = kStaticRoute;
+    request.pattern = kFilePattern;
     request.lane = lane_for(request, nullptr, parts_.serves);
     return Plan{Plan::Kind::handle, {}, 0};
   }
