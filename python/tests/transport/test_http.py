@@ -5,7 +5,9 @@ refusal.
 from __future__ import annotations
 
 import hashlib
+import json
 import os
+import pickle
 import socket
 import subprocess
 import sys
@@ -217,6 +219,23 @@ def test_refusals_in_a_proxy_s_own_words_still_have_a_code() -> None:
             assert error.code == code
     odd = _http._refusal(422, b'{"error": {"code": "x\\u001b[2J", "message": "a\\nb\\u0007"}}')
     assert (odd.code, odd.message) == ("x[2J", "a b")
+
+
+def test_refusal_names_its_request_for_the_operator() -> None:
+    request = "4f2a6f0de1c04b3f8d1f3c5a7be90142"
+
+    def refusal(request_id: str) -> hyperflock.HyperflockError:
+        told = {"code": "unknown_study", "message": "No such study.", "request_id": request_id}
+        return _http._refusal(404, json.dumps({"error": told}).encode())
+
+    error = refusal(request)
+    assert isinstance(error, hyperflock.NotFoundError)
+    assert error.request_id == request
+    assert str(error) == f"No such study. [unknown_study]\nrequest {request}"
+    again = pickle.loads(pickle.dumps(error))
+    assert again.request_id == request
+    for odd in ("", "x" * 32, request.upper(), request + "\n", request + "\x1b[2J"):
+        assert str(refusal(odd)) == "No such study. [unknown_study]"
 
 
 def test_token_goes_to_the_given_origin_only(server: FakeConsole) -> None:

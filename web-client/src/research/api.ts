@@ -64,10 +64,13 @@ export type FetchLike = (path: string, init: RequestInit) => Promise<Response>;
 /** Thrown if a request to the console fails. `code` is the server's code, `unreachable` or `bad_answer`. */
 export class ConsoleError extends Error {
   readonly code: string;
+  /** The id under which the server's operator finds the request in the log; empty if there is none. */
+  readonly requestId: string;
 
-  constructor(code: string, message: string) {
+  constructor(code: string, message: string, requestId = "") {
     super(message);
     this.code = code;
+    this.requestId = requestId;
   }
 }
 
@@ -134,9 +137,12 @@ export interface Api {
 }
 
 function errorOf(body: unknown, status: number): ConsoleError {
-  const error = (body as { error?: { code?: unknown; message?: unknown } } | null)?.error;
+  const error = (
+    body as { error?: { code?: unknown; message?: unknown; request_id?: unknown } } | null
+  )?.error;
+  const id = typeof error?.request_id === "string" ? error.request_id : "";
   return typeof error?.code === "string" && typeof error.message === "string"
-    ? new ConsoleError(error.code, error.message)
+    ? new ConsoleError(error.code, error.message, /^[0-9a-f]{32}$/.test(id) ? id : "")
     : new ConsoleError("bad_answer", `The server answered with status ${status}.`);
 }
 

@@ -49,6 +49,9 @@ function ProblemBars({ store }: Props) {
         <Icon name="problem" />
         <span>
           {problemText(problem, words)} {advice}
+          {problem.requestId === undefined ? null : (
+            <small class="request-id">{words.requestId(problem.requestId)}</small>
+          )}
         </span>
       </p>
     );

@@ -65,11 +65,14 @@ export type Session =
 export interface Problem {
   readonly code: string;
   readonly message: string;
+  /** The id of the refused request, for the server's operator. */
+  readonly requestId?: string;
 }
 
 function problemOf(error: unknown): Problem {
   if (error instanceof ConsoleError) {
-    return { code: error.code, message: error.message };
+    const { code, message, requestId } = error;
+    return requestId === "" ? { code, message } : { code, message, requestId };
   }
   throw error;
 }

@@ -91,6 +91,20 @@ describe("ConsoleApi", () => {
     expect(init).toMatchObject({ method: "GET", credentials: "omit", cache: "no-store" });
   });
 
+  it("keeps the id of a refused request, if it is one", async () => {
+    const id = "4f2a6f0de1c04b3f8d1f3c5a7be90142";
+    for (const [given, kept] of [
+      [id, id],
+      ["<b>", ""],
+      [7, ""],
+      [undefined, ""],
+    ]) {
+      const error = { code: "unknown_study", message: "None.", request_id: given };
+      const { made } = api(() => Response.json({ error }, { status: 404 }));
+      await expect(made.study(3)).rejects.toMatchObject({ requestId: kept });
+    }
+  });
+
   it("deletes by the study's own address, and sends no body", async () => {
     const { made, asked } = api(() =>
       Response.json({ study: 3, trials: 1, artifacts: 0, bytes: 7 }),

@@ -5,6 +5,7 @@ Any thread may use them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -100,9 +101,21 @@ class ServerUnreachableError(HyperflockError, ConnectionError):
 
 
 class ServerError(HyperflockError):
-    """The server refused a request."""
+    """The server refused a request.
+
+    Attributes
+    ----------
+    request_id : str or None
+        The id under which the server's operator finds the request in the log. None if the server
+        gave none. It is the last line of the error's text.
+    """
 
     default_code = "server_error"
+    request_id: str | None = None
+
+    def __str__(self) -> str:
+        text = super().__str__()
+        return f"{text}\nrequest {self.request_id}" if self.request_id else text
 
 
 class AuthError(ServerError):
@@ -272,6 +285,7 @@ class NotInTrialError(HyperflockError, RuntimeError):
     default_code = "not_in_trial"
 
 
+_REQUEST_ID = re.compile(r"[0-9a-f]{32}")
 _BY_CODE: dict[str, type[ServerError]] = {
     "bad_token": AuthError,
     "banned": AuthError,
@@ -287,9 +301,17 @@ _BY_CODE: dict[str, type[ServerError]] = {
 }
 
 
-def server_error(code: str, message: str, field: str | None = None) -> ServerError:
-    """Return the error for a code and message with which the server refused a request."""
-    return _BY_CODE.get(code, ServerError)(message, code=code, field=field)
+def server_error(
+    code: str, message: str, field: str | None = None, request_id: object = None
+) -> ServerError:
+    """Return the error for a code and message with which the server refused a request.
+
+    A ``request_id`` of another form than the server's is left out: a proxy may have written it.
+    """
+    error = _BY_CODE.get(code, ServerError)(message, code=code, field=field)
+    if isinstance(request_id, str) and _REQUEST_ID.fullmatch(request_id):
+        error.request_id = request_id
+    return error
 
 
 # Users write `hyperflock.NAME`. Tracebacks show this name too, and `catch` compares it. So it must

@@ -88,7 +88,7 @@ def _run(arguments: list[str]) -> int:
         code = app(arguments, prog_name="hyperflock", standalone_mode=False)
     except HyperflockError as error:
         where = f" ({error.field})" if error.field else ""
-        complain(error.code, f"{error.message}{where}")
+        complain(error.code, f"{error.message}{where}", getattr(error, "request_id", None))
         return EXIT_UNREACHABLE if isinstance(error, ServerUnreachableError) else EXIT_REFUSED
     except (KeyboardInterrupt, typer.Abort):
         return EXIT_DETACHED

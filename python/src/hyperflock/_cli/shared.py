@@ -93,9 +93,11 @@ def may_change(study_id: str) -> None:
     goes_on(f"interrupted: see by 'hyperflock show {shlex.quote(study_id)}' whether it is done")
 
 
-def complain(code: str, message: str) -> None:
-    """Print an error as one line."""
+def complain(code: str, message: str, request_id: str | None = None) -> None:
+    """Print an error as one line, and the id of its request as another."""
     print(f"error [{clean(code)}]: {clean(message)}", file=sys.stderr)
+    if request_id:
+        print(f"request {request_id}", file=sys.stderr)
 
 
 def show_text(text: str) -> None:

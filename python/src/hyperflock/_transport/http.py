@@ -340,19 +340,23 @@ class Http:
 
 
 def _refusal(status: int, body: bytes) -> HyperflockError:
-    """Return the error for a body ``{"error": {"code", "message", "field"?}}``."""
+    """Return the error for a body ``{"error": {"code", "message", "field"?, "request_id"?}}``."""
     try:
         error = json.loads(body)["error"]
         code, message = str(error["code"]), str(error["message"])
         field = str(error["field"]) if error.get("field") else None
+        request_id = error.get("request_id")
     except (ValueError, KeyError, TypeError, AttributeError):
         # The answer to HEAD has no body, and a proxy sends a body of another form.
         code = {401: "unauthorized", 403: "forbidden", 404: "not_found", 429: "rate_limited"}.get(
             status, "server_error"
         )
-        message, field = f"the server answered {status}", None
+        message, field, request_id = f"the server answered {status}", None, None
     return server_error(
-        clean(code, limit=64), clean(message, limit=1024), field and clean(field, limit=256)
+        clean(code, limit=64),
+        clean(message, limit=1024),
+        field and clean(field, limit=256),
+        request_id,
     )
 
 

@@ -129,10 +129,15 @@ async def greet(socket: ClientConnection, token: str, watch: Watch) -> None:
     await socket.send(encode(hello))
     answer = message_of(await asyncio.wait_for(socket.recv(), OPEN_S))
     if isinstance(answer, Refused):
-        raise server_error(answer.code, clean(answer.message))
+        raise server_error(answer.code, clean(answer.message), None, _request_id(socket))
     if not isinstance(answer, Welcome):
         raise ProtocolError("the server did not answer 'hello' by 'welcome'", code="malformed")
     await socket.send(encode(watch))
+
+
+def _request_id(socket: ClientConnection) -> str | None:
+    """Return the id that the server gave to the session."""
+    return socket.response.headers.get("X-Request-Id") if socket.response else None
 
 
 def back_off(attempt: int) -> float:

@@ -63,6 +63,8 @@ export interface Words {
 
   readonly problems: Readonly<Record<ProblemCode, string>>;
   readonly askingAgain: string;
+  /** Names the request that was refused, so that the researcher can tell the operator. */
+  readonly requestId: (id: string) => string;
   readonly loading: string;
 
   readonly studies: {

@@ -30,6 +30,7 @@ export const en: Words = {
     draining: "The server is about to restart.",
   },
   askingAgain: "The page keeps asking by itself.",
+  requestId: (id) => `For the operator: request ${id}`,
   loading: "Loading",
 
   studies: {

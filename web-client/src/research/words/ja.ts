@@ -31,6 +31,7 @@ export const ja: Words = {
     draining: "サーバーがまもなく再起動します。",
   },
   askingAgain: "自動で問い合わせを続けます。",
+  requestId: (id) => `管理者への問い合わせ用: リクエスト ${id}`,
   loading: "読み込み中",
 
   studies: {
