@@ -27,6 +27,7 @@ from websockets.sync.client import connect
 ROOT = Path(__file__).resolve().parents[2]
 CADDYFILE = ROOT / "deploy/compose/Caddyfile"
 HOST = "flock.test"
+TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
 PATIENCE_S = 300.0
 
 
@@ -107,7 +108,10 @@ def main() -> None:
     with ExitStack() as stack:
         started(
             stack,
-            [server, "serve", "--state", state, "--trusted-proxy", "127.0.0.1"],
+            [
+                *[server, "serve", "--state", state, "--trusted-proxy", "127.0.0.1"],
+                "--proxy-traceparent",  # so that only Caddy keeps volunteers from choosing ids
+            ],
             folder,
             HYPERFLOCK_PUBLIC_URL=f"https://{HOST}",
             HYPERFLOCK_CONSOLE_URL=f"https://{HOST}:8443",
@@ -154,7 +158,10 @@ def main() -> None:
         token = {"Authorization": f"Bearer {credentials['researcher_token']}"}
         pyodide = json.loads(wait("i", lambda: ask(f"https://{HOST}/runtime/index.json", tls))[2])
         file = pyodide["pieces"]["pyodide"]["base"] + "pyodide.asm.wasm"
+        trace = {"traceparent": f"00-{TRACE}-00f067aa0ba902b7-01", "X-Request-Id": TRACE}
         asked = {
+            "volunteer's id": (f"https://{HOST}/join", trace),
+            "researcher's id": (f"https://{HOST}:8443/api/me", token | trace),
             "join": (f"https://{HOST}/join", {}),
             "runtime": (f"https://{HOST}{file}", {"Accept-Encoding": "br"}),
             "console": (f"https://{HOST}:8443/api/me", token),

@@ -18,6 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 CADDY = ROOT / "build/cache/debian/caddy"
 SERVER = ROOT / "build/release/bin/hyperflock-server"
 CADDYFILE = ROOT / "deploy/compose/Caddyfile"
+TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
 #: In a user namespace anybody may make networks and mounts.
 APART = ["unshare", "--net", "--mount", *([] if os.geteuid() == 0 else ["--map-root-user"])]
 
@@ -79,6 +80,12 @@ def test_the_console_has_an_origin_of_its_own(seen: dict[str, Any]) -> None:
 def test_metrics_need_a_token_although_caddy_is_on_this_machine(seen: dict[str, Any]) -> None:
     assert seen["metrics"][0] == 401
     assert seen["health"][0] == 200
+
+
+def test_a_volunteer_does_not_choose_the_id_of_a_request(seen: dict[str, Any]) -> None:
+    assert re.fullmatch("[0-9a-f]{32}", seen["volunteer's id"][1]["x-request-id"])
+    assert seen["volunteer's id"][1]["x-request-id"] != TRACE
+    assert seen["researcher's id"][1]["x-request-id"] == TRACE
 
 
 def test_a_phone_finds_how_to_trust_the_own_authority(seen: dict[str, Any]) -> None:
