@@ -14,6 +14,7 @@ import names
 import other_tenants
 import proxies
 import reading
+import request_ids
 import requests_
 import shares
 import stopped
@@ -131,6 +132,11 @@ ATTEMPTS = (
     Attempt(proxies.flood_through_one_proxy, "too_many_connections ok",
             options=(*proxies.PROXIES, "--max-connections-per-address", "64")),
     Attempt(proxies.a_thousand_phones_behind_two_proxies, "ok", options=proxies.PROXIES),
+    Attempt(request_ids.ids_of_others, "ok unauthorized", short=True,
+            options=("--log-level", "debug")),
+    Attempt(request_ids.headers_in_an_id, "ok bad_request", options=("--log-level", "debug")),
+    Attempt(request_ids.lines_of_ones_own, "bad_field bad_name", short=True,
+            options=("--log-level", "debug")),
     Attempt(reading.twenty_thousand_studies_in_a_loop, "ok rate_limited"),
     Attempt(reading.more_requests_than_may_wait, "ok too_many_requests", short=True,
             options=("--waiting-requests", "8")),
