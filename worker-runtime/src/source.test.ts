@@ -33,6 +33,7 @@ describe.each(files)("%s", (name) => {
 const LAYERS = [
   "base",
   "protocol",
+  "governor",
   "page_contract",
   "channel",
   "gpu/ring",

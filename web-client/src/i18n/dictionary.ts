@@ -4,6 +4,7 @@
 import type { UnsupportedReason, VolunteerState } from "@hyperflock/worker-runtime/page";
 import type { AppWords } from "../app_shell/words.ts";
 import type { InAppName, System } from "../join/in_app.ts";
+import type { LimitsWords } from "./limits_words.ts";
 
 export type WaitReason = Extract<VolunteerState, { phase: "waiting" }>["reason"];
 
@@ -185,6 +186,8 @@ export interface Dictionary {
     readonly items: readonly string[];
   };
 
+  /** Texts about when this device computes. */
+  readonly limits: LimitsWords;
   /** Texts about the page as an app. */
   readonly app: AppWords;
   readonly selfTest: string;

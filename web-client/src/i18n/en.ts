@@ -2,6 +2,7 @@
 
 import { enApp } from "../app_shell/words.ts";
 import type { Dictionary } from "./dictionary.ts";
+import { enLimits } from "./limits_words.ts";
 
 export const en: Dictionary = {
   tag: "en",
@@ -281,6 +282,7 @@ export const en: Dictionary = {
     ],
   },
 
+  limits: enLimits,
   app: enApp,
   selfTest: "Test what this browser can do",
   forget: {

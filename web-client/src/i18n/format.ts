@@ -8,6 +8,7 @@ const PARAM_CHARS = 60;
 export class Formatter {
   readonly tag: string;
   readonly #integer: Intl.NumberFormat;
+  readonly #percent: Intl.NumberFormat;
   readonly #megabyte: Intl.NumberFormat;
   readonly #sizes: readonly Intl.NumberFormat[];
   readonly #metric: Intl.NumberFormat;
@@ -22,6 +23,7 @@ export class Formatter {
   constructor(tag: string) {
     this.tag = tag;
     this.#integer = new Intl.NumberFormat(tag, { maximumFractionDigits: 0 });
+    this.#percent = new Intl.NumberFormat(tag, { style: "percent", maximumFractionDigits: 0 });
     this.#megabyte = new Intl.NumberFormat(tag, {
       style: "unit",
       unit: "megabyte",
@@ -75,6 +77,17 @@ export class Formatter {
 
   integer(value: number): string {
     return this.#integer.format(value);
+  }
+
+  /** Returns a part of 1 in full percent: `30%`. */
+  percent(part: number): string {
+    return this.#percent.format(part);
+  }
+
+  /** Returns minutes in the largest unit that leaves no rest: `30 min`, `2 hr`. */
+  minutes(minutes: number): string {
+    const { hour, minute } = this.#units;
+    return minutes % 60 === 0 ? hour.format(minutes / 60) : minute.format(minutes);
   }
 
   /** Returns a size in megabytes of 10^6 bytes, with one digit after the point. */

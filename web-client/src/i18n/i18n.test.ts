@@ -71,6 +71,17 @@ describe("Formatter", () => {
     expect(english.duration(-1)).toBe("0 sec");
   });
 
+  it("gives full minutes and percent without a rest", () => {
+    expect([30, 60, 90, 240].map((minutes) => english.minutes(minutes))).toEqual([
+      "30 min",
+      "1 hr",
+      "90 min",
+      "4 hr",
+    ]);
+    expect(japanese.minutes(120)).toBe("2 時間");
+    expect(english.percent(0.3)).toBe("30%");
+  });
+
   it("never counts down to zero", () => {
     expect(english.countdown(11_001)).toBe("12 sec");
     expect(english.countdown(1)).toBe("1 sec");

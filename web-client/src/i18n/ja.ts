@@ -2,6 +2,7 @@
 
 import { jaApp } from "../app_shell/words.ts";
 import type { Dictionary } from "./dictionary.ts";
+import { jaLimits } from "./limits_words.ts";
 
 export const ja: Dictionary = {
   tag: "ja",
@@ -293,6 +294,7 @@ export const ja: Dictionary = {
     ],
   },
 
+  limits: jaLimits,
   app: jaApp,
   selfTest: "このブラウザーでできることを調べる",
   forget: {

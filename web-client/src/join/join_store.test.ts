@@ -1,3 +1,4 @@
+import { type Limits, NO_LIMITS } from "@hyperflock/worker-runtime/limits";
 import type { RememberedProject } from "@hyperflock/worker-runtime/page";
 import { describe, expect, it } from "vitest";
 import { FakeVolunteer } from "../stories/fake_volunteer.ts";
@@ -57,6 +58,7 @@ function scenario(
   const timers = new Set<() => void>();
   const remembered: string[] = [];
   const kept: number[] = [];
+  const storedLimits: Limits[] = [];
   const clock = { ms: STORY_NOW_MS };
   const store = new JoinStore({
     code,
@@ -84,6 +86,9 @@ function scenario(
     hasGpu: true,
     gpuShare: 0.5,
     rememberGpuShare: (share) => kept.push(share),
+    limits: { ...NO_LIMITS, onlyCharging: true },
+    rememberLimits: (limits) => storedLimits.push(limits),
+    reports: { battery: true, connection: false },
     inApp: { app: "line", label: "LINE", system: "ios" },
     language: "en",
     rememberLanguage: (language) => remembered.push(language),
@@ -95,7 +100,19 @@ function scenario(
     }
   };
   store.stayInApp();
-  return { store, volunteer, other, connection, made, asked, timers, remembered, kept, tick };
+  return {
+    store,
+    volunteer,
+    other,
+    connection,
+    made,
+    asked,
+    timers,
+    remembered,
+    kept,
+    storedLimits,
+    tick,
+  };
 }
 
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
@@ -121,6 +138,23 @@ describe("JoinStore", () => {
     expect(volunteer.gpuShare).toBe(0.5);
     store.setGpuShare(0.25);
     expect([volunteer.gpuShare, store.gpuShare.value, kept]).toEqual([0.25, 0.25, [0.25]]);
+  });
+
+  it("gives the limits to each volunteer and stores a change, while nothing is computed", async () => {
+    const { store, volunteer, storedLimits } = scenario([stories.idle.load]);
+    await settled();
+    expect(volunteer.limits?.onlyCharging).toBe(true);
+    store.setLimits(NO_LIMITS);
+    expect([volunteer.limits, store.limits.value, storedLimits]).toEqual([
+      NO_LIMITS,
+      NO_LIMITS,
+      [NO_LIMITS],
+    ]);
+    expect(store.maySetLimits.value).toBe(true);
+    volunteer.show({ state: { phase: "connecting", attempt: 1, retryAt: null } });
+    expect(store.maySetLimits.value).toBe(false);
+    volunteer.show({ state: { phase: "paused", reason: "not_charging" } });
+    expect(store.maySetLimits.value).toBe(true);
   });
 
   it("neither asks nor makes a volunteer without a code", async () => {

@@ -3,9 +3,11 @@
 
 import type {
   KnownDevice,
+  Limits,
   Memories,
   ProjectView,
   RememberedProject,
+  Reports,
   Volunteer,
   VolunteerSnapshot,
 } from "@hyperflock/worker-runtime/page";
@@ -67,6 +69,10 @@ export interface JoinEnvironment {
   readonly hasGpu: boolean;
   readonly gpuShare: GpuShare;
   readonly rememberGpuShare: (share: GpuShare) => void;
+  readonly limits: Limits;
+  readonly rememberLimits: (limits: Limits) => void;
+  /** What this browser reports, and so which limits it can keep. */
+  readonly reports: Reports;
   readonly language: Language;
   readonly rememberLanguage: (language: Language) => void;
 }
@@ -134,6 +140,11 @@ export class JoinStore {
   readonly isMemory: boolean;
   readonly gpuShare: Signal<GpuShare>;
   readonly hasGpu: boolean;
+  /** When this device may compute. */
+  readonly limits: Signal<Limits>;
+  readonly reports: Reports;
+  /** Whether the limits are shown: while nothing is computed. */
+  readonly maySetLimits: ReadonlySignal<boolean>;
   /** The link's codes, from which the link can be made again; empty if there are none. */
   readonly codes: readonly string[];
 
@@ -164,6 +175,8 @@ export class JoinStore {
     this.language = signal(environment.language);
     this.gpuShare = signal(environment.gpuShare);
     this.hasGpu = environment.hasGpu;
+    this.limits = signal(environment.limits);
+    this.reports = environment.reports;
     this.words = computed(() => dictionaries[this.language.value]);
     this.format = computed(() => new Formatter(this.language.value));
     this.#online = signal(environment.online);
@@ -195,6 +208,7 @@ export class JoinStore {
         online: this.#online.value,
         inApp: this.#inApp.value,
         known: this.#devices.value.get(this.#code)?.hasDevice === true ? "joined" : "unknown",
+        limits: this.limits.value,
         words: this.words.value,
         format: this.format.value,
       }),
@@ -224,6 +238,10 @@ export class JoinStore {
     this.isResting = computed(() => {
       const phase = this.#snapshot.value?.state.phase;
       return phase === undefined || RESTING_PHASES.has(phase);
+    });
+    this.maySetLimits = computed(() => {
+      const phase = this.#snapshot.value?.state.phase;
+      return phase === "paused" || (phase !== undefined && RESTING_PHASES.has(phase));
     });
     this.takesPart = computed(() => {
       const phase = this.#snapshot.value?.state.phase;
@@ -295,6 +313,15 @@ export class JoinStore {
     this.#environment.rememberGpuShare(share);
     for (const volunteer of this.#volunteers.values()) {
       volunteer.setGpuShare(share);
+    }
+  }
+
+  /** Sets when this device may compute, from now on. */
+  setLimits(limits: Limits): void {
+    this.limits.value = limits;
+    this.#environment.rememberLimits(limits);
+    for (const volunteer of this.#volunteers.values()) {
+      volunteer.setLimits(limits);
     }
   }
 
@@ -434,6 +461,7 @@ export class JoinStore {
     }
     this.#volunteers.set(code, volunteer);
     volunteer.setGpuShare(this.gpuShare.value);
+    volunteer.setLimits(this.limits.value);
     this.#disposers.push(
       volunteer.subscribe((snapshot) => {
         if (this.#volunteer !== volunteer) {

@@ -3,8 +3,9 @@
 import "../ui/base.css";
 import "../ui/frame.css";
 import "./join.css";
+import "./limits.css";
 import "../app_shell/app_notes.css";
-import { createVolunteer, ProjectMemory } from "@hyperflock/worker-runtime/page";
+import { createVolunteer, ProjectMemory, reportsOf } from "@hyperflock/worker-runtime/page";
 import { AppShell } from "../app_shell/app_shell.ts";
 import { InstallHint, type InstallOffer, isIosSafari } from "../app_shell/install_hint.ts";
 import { languages, listen, local, session, show } from "../ui/browser.ts";
@@ -12,6 +13,7 @@ import { clearCode, dropTabCode, joinLink, takeCode } from "./enrolment_code.ts"
 import { rememberedGpuShare, rememberGpuShare } from "./gpu_share.ts";
 import { inAppBrowser } from "./in_app.ts";
 import { JoinStore } from "./join_store.ts";
+import { rememberedLimits, rememberLimits } from "./limits_view.ts";
 import { JoinPage } from "./page.tsx";
 import { fetchProject } from "./project_api.ts";
 import { isKept, recall } from "./recall.ts";
@@ -92,6 +94,9 @@ const store = new JoinStore({
   hasGpu: "gpu" in navigator,
   gpuShare: rememberedGpuShare(local),
   rememberGpuShare: (share) => rememberGpuShare(local, share),
+  limits: rememberedLimits(local),
+  rememberLimits: (limits) => rememberLimits(local, limits),
+  reports: reportsOf(navigator),
   ...languages,
 });
 

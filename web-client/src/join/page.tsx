@@ -9,6 +9,7 @@ import { ProgressBar } from "../ui/progress_bar.tsx";
 import { ForgetDevice } from "./forget_device.tsx";
 import { GpuShareChoice } from "./gpu_share_choice.tsx";
 import type { JoinStore } from "./join_store.ts";
+import { LimitsPanel } from "./limits_panel.tsx";
 import { Panel } from "./panel.tsx";
 
 interface Props {
@@ -74,6 +75,7 @@ function About({ store, app }: Props & { readonly app: AppParts }) {
         </div>
       )}
       <GpuShareChoice store={store} />
+      <LimitsPanel store={store} />
       <details class="privacy">
         <summary>{words.privacy.summary}</summary>
         <ul>

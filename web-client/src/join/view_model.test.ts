@@ -1,3 +1,4 @@
+import { type Limits, NO_LIMITS } from "@hyperflock/worker-runtime/limits";
 import type { VolunteerSnapshot, VolunteerState } from "@hyperflock/worker-runtime/page";
 import { describe, expect, it } from "vitest";
 import { failureCodes } from "../i18n/dictionary.ts";
@@ -32,6 +33,7 @@ function view(
     interrupted?: VolunteerSnapshot["interrupted"];
     inApp?: InAppBrowser;
     known?: "joined";
+    limits?: Limits;
   } = {},
 ): PanelView {
   return panelView({
@@ -45,10 +47,33 @@ function view(
     online: rest.online ?? true,
     inApp: rest.inApp ?? null,
     known: rest.known ?? "unknown",
+    limits: rest.limits ?? NO_LIMITS,
     words: en,
     format,
   });
 }
+
+describe("a pause by a limit", () => {
+  it("says why, when it ends, and offers Stop", () => {
+    const limits = {
+      ...NO_LIMITS,
+      batteryFloor: 30,
+      hours: { from: 22, until: 7 },
+      minutesADay: 60,
+    };
+    const paused = (reason: "not_charging" | "battery_low" | "outside_hours" | "minutes_used") =>
+      view({ phase: "paused", reason }, { limits });
+    expect(paused("not_charging")).toMatchObject({
+      title: "Paused: not charging",
+      tone: "paused",
+      action: { kind: "stop" },
+      more: [],
+    });
+    expect(paused("battery_low").text).toContain("below 30%");
+    expect(paused("outside_hours").title).toBe("Paused until 22:00");
+    expect(paused("minutes_used").text).toContain("1 hr today");
+  });
+});
 
 describe("before the tap", () => {
   it("shows the costs and one Start button", () => {
@@ -104,6 +129,7 @@ describe("before the tap", () => {
       online: true,
       inApp: null,
       known: "unknown",
+      limits: NO_LIMITS,
       words: en,
       format,
     });

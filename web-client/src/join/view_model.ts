@@ -3,6 +3,7 @@
 
 import type {
   Contribution,
+  Limits,
   ProjectView,
   StoppedByOperator,
   TrialView,
@@ -19,6 +20,7 @@ import type { Formatter } from "../i18n/format.ts";
 import type { Point } from "../ui/curve.ts";
 import { shownName } from "../ui/shown_name.ts";
 import type { InAppBrowser } from "./in_app.ts";
+import { pausedNotice } from "./limits_view.ts";
 import type { ProjectLoad } from "./project_api.ts";
 
 /** Selects colour and icon. The text gives the same information in words. */
@@ -112,6 +114,8 @@ export interface ViewInput {
   readonly inApp: InAppBrowser | null;
   /** Whether this browser has already joined the chosen project. */
   readonly known: "joined" | "unknown";
+  /** When this device may compute, as the volunteer chose. */
+  readonly limits: Limits;
   readonly words: Dictionary;
   readonly format: Formatter;
 }
@@ -364,15 +368,24 @@ function statePanel(state: VolunteerState, input: ViewInput): PanelView {
       });
     }
     case "paused":
-      return state.reason === "hidden"
-        ? panel({ phase, tone: "paused", ...states.hidden, action: stop })
-        : panel({
-            phase,
-            tone: "paused",
-            ...states.pausedByChoice,
-            action: { kind: "resume", label: actions.resume },
-            more: [stop],
-          });
+      if (state.reason === "hidden") {
+        return panel({ phase, tone: "paused", ...states.hidden, action: stop });
+      }
+      if (state.reason === "by_choice") {
+        return panel({
+          phase,
+          tone: "paused",
+          ...states.pausedByChoice,
+          action: { kind: "resume", label: actions.resume },
+          more: [stop],
+        });
+      }
+      return panel({
+        phase,
+        tone: "paused",
+        ...pausedNotice(state.reason, input.limits, words.limits, format),
+        action: stop,
+      });
     case "stopped":
     case "finished":
       return panel({

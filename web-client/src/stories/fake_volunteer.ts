@@ -1,11 +1,12 @@
 // A volunteer that computes nothing. It shows the state of a story and records which buttons were pressed. Page thread;
 // stories and tests only.
 
-import type { Volunteer, VolunteerSnapshot } from "@hyperflock/worker-runtime/page";
+import type { Limits, Volunteer, VolunteerSnapshot } from "@hyperflock/worker-runtime/page";
 
 export class FakeVolunteer implements Volunteer {
   readonly calls: ("start" | "pause" | "resume" | "finish" | "stop" | "forget")[] = [];
   gpuShare = 1;
+  limits: Limits | null = null;
   #snapshot: VolunteerSnapshot;
   readonly #listeners = new Set<(snapshot: VolunteerSnapshot) => void>();
   readonly #afterStart: VolunteerSnapshot["state"];
@@ -46,6 +47,10 @@ export class FakeVolunteer implements Volunteer {
 
   setGpuShare(share: number): void {
     this.gpuShare = share;
+  }
+
+  setLimits(limits: Limits): void {
+    this.limits = limits;
   }
 
   stop(): void {

@@ -3,6 +3,7 @@
 import "../ui/base.css";
 import "../ui/frame.css";
 import "../join/join.css";
+import "../join/limits.css";
 import "../app_shell/app_notes.css";
 import { signal } from "@preact/signals";
 import { InstallHint } from "../app_shell/install_hint.ts";
@@ -67,6 +68,9 @@ function storyStore(name: StoryName, language: Language): JoinStore {
     hasGpu: true,
     gpuShare: 0.5,
     rememberGpuShare: () => {},
+    limits: story.limits,
+    rememberLimits: () => {},
+    reports: { battery: true, connection: true },
     language,
     rememberLanguage: () => {},
   });

@@ -1,8 +1,10 @@
 // Every state that the join page can show, with plausible and with awkward content. Pure data.
 
+import { NO_LIMITS } from "@hyperflock/worker-runtime/limits";
 import type {
   Contribution,
   Interrupted,
+  Limits,
   ProjectView,
   TrialView,
   VolunteerState,
@@ -36,6 +38,7 @@ export interface Story {
   /** How the page offers an icon on the home screen. */
   readonly hint: InstallWay;
   readonly hasNewVersion: boolean;
+  readonly limits: Limits;
 }
 
 export const PROJECT: ProjectView = {
@@ -125,6 +128,15 @@ const BASE: Story = {
   refusesStorage: false,
   hint: "none",
   hasNewVersion: false,
+  limits: NO_LIMITS,
+};
+
+const LIMITS: Limits = {
+  onlyCharging: true,
+  batteryFloor: 30,
+  onlyUnmetered: true,
+  hours: { from: 22, until: 7 },
+  minutesADay: 120,
 };
 
 const state = (value: VolunteerState, rest: Partial<Story> = {}): Story => ({
@@ -175,6 +187,12 @@ export const stories = {
   new_version: { ...BASE, code: BACK, before: some, hasNewVersion: true },
   install_button: { ...BASE, code: BACK, before: some, hint: "button" },
   install_ios: { ...BASE, code: BACK, before: some, hint: "ios" },
+  limited: { ...BASE, code: BACK, before: some, limits: LIMITS },
+  not_charging: state({ phase: "paused", reason: "not_charging" }, { ...some, limits: LIMITS }),
+  battery_low: state({ phase: "paused", reason: "battery_low" }, { ...some, limits: LIMITS }),
+  metered: state({ phase: "paused", reason: "metered" }, { ...some, limits: LIMITS }),
+  outside_hours: state({ phase: "paused", reason: "outside_hours" }, { ...some, limits: LIMITS }),
+  minutes_used: state({ phase: "paused", reason: "minutes_used" }, { ...some, limits: LIMITS }),
   damaged: { ...BASE, code: { kind: "missing" }, damaged: 1 },
   in_app_line: { ...BASE, ...inside("line", "LINE", "ios") },
   in_app_instagram: { ...BASE, ...inside("instagram", "Instagram", "android") },

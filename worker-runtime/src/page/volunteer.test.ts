@@ -1,6 +1,7 @@
 // Tests the page's handle of the agent, with a fake agent thread that records its messages.
 
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { NO_LIMITS } from "../governor/limits.ts";
 import type { FromAgent, ToAgent } from "../page_contract/messages.ts";
 import type {
   Volunteer,
@@ -80,7 +81,7 @@ beforeEach(() => {
   page = new FakeDocument();
   frames = [];
   sentinels = [];
-  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "setInterval", "clearInterval"] });
   vi.stubGlobal("Worker", FakeWorker);
   vi.stubGlobal("document", page);
   vi.stubGlobal("isSecureContext", true);
@@ -132,6 +133,71 @@ test("Nothing starts before the tap, and one agent after it.", () => {
     { kind: "start", code: "CODE", visible: true, careful: false, gpuShare: 1 },
   ]);
   expect(volunteer.snapshot.state).toEqual({ phase: "joining" });
+});
+
+/** A laptop whose browser reports the charger. */
+class FakeBattery extends EventTarget {
+  level = 0.8;
+  charging = true;
+
+  plug(charging: boolean): void {
+    this.charging = charging;
+    this.dispatchEvent(new Event("chargingchange"));
+  }
+}
+
+async function withBattery(): Promise<FakeBattery> {
+  const battery = new FakeBattery();
+  vi.stubGlobal("navigator", { ...navigator, getBattery: async () => battery });
+  volunteer = createVolunteer({ code: "CODE" });
+  volunteer.setLimits({ ...NO_LIMITS, onlyCharging: true });
+  await settled();
+  return battery;
+}
+
+test("A limit gives the trial back at once, says so, and ends by itself.", async () => {
+  const battery = await withBattery();
+  volunteer.start();
+  agent().change(computing);
+  volunteer.finish(true);
+  battery.plug(false);
+  expect(agent().told.at(-1)).toEqual({ kind: "visibility", visible: false });
+  const paused = { phase: "paused", reason: "not_charging" };
+  expect(volunteer.snapshot.state).toEqual(paused);
+  expect(volunteer.snapshot.finishing).toBe(false);
+  // To the agent, this is a hidden page.
+  agent().change({ phase: "paused", reason: "hidden" });
+  expect(volunteer.snapshot.state).toEqual(paused);
+  page.show("hidden");
+  page.show("visible");
+  expect(agent().told.at(-1)).toEqual({ kind: "visibility", visible: false });
+  battery.plug(true);
+  expect(agent().told.at(-1)).toEqual({ kind: "visibility", visible: true });
+  expect(volunteer.snapshot.state.phase).toBe("connecting");
+});
+
+test("A start under a limit computes nothing, and a limit that is lifted lets it go on.", async () => {
+  const battery = await withBattery();
+  battery.plug(false);
+  volunteer.start();
+  expect(agent().told).toMatchObject([{ kind: "start", visible: false }]);
+  expect(volunteer.snapshot.state).toEqual({ phase: "paused", reason: "not_charging" });
+  volunteer.setLimits(NO_LIMITS);
+  expect(agent().told.at(-1)).toEqual({ kind: "visibility", visible: true });
+});
+
+test("The volunteer's own pause stays when a limit begins and ends.", async () => {
+  const battery = await withBattery();
+  volunteer.start();
+  agent().change(computing);
+  volunteer.pause();
+  battery.plug(false);
+  battery.plug(true);
+  expect(volunteer.snapshot.state).toEqual({ phase: "paused", reason: "by_choice" });
+  battery.plug(false);
+  volunteer.resume();
+  expect(volunteer.snapshot.state).toEqual({ phase: "paused", reason: "not_charging" });
+  expect(agent().told.at(-1)).toEqual({ kind: "visibility", visible: false });
 });
 
 test("A browser that cannot compute is told why, and starts nothing.", () => {

@@ -5,6 +5,7 @@
 //     volunteer.subscribe((snapshot) => render(snapshot));
 //     button.onclick = () => volunteer.start();
 
+import type { Limits } from "../governor/limits.ts";
 import type { FromAgent, ToAgent } from "../page_contract/messages.ts";
 import { type ProbeScope, probe } from "../page_contract/probe.ts";
 import type {
@@ -13,6 +14,8 @@ import type {
   VolunteerSnapshot,
   VolunteerState,
 } from "../page_contract/volunteer_state.ts";
+import { browserSensors } from "./browser_sensors.ts";
+import { GovernorHost } from "./governor_host.ts";
 import { LastVisit } from "./last_visit.ts";
 import { TabLock } from "./tab_lock.ts";
 import { WakeLock } from "./wake_lock.ts";
@@ -56,6 +59,7 @@ class AgentVolunteer implements Volunteer {
   readonly #listeners = new Set<(snapshot: VolunteerSnapshot) => void>();
   readonly #lock = new TabLock(navigator.locks);
   readonly #visit = new LastVisit(local);
+  readonly #governor = new GovernorHost(browserSensors(local), () => this.#onRule());
   #agent: Worker | null = null;
   #gpuShare = 1;
   /** Whether a start has requested the lock and waits for it. */
@@ -135,6 +139,7 @@ class AgentVolunteer implements Volunteer {
 
   #startAgent(): void {
     this.#visit.begin();
+    this.#governor.start();
     this.#employ();
     const careful = this.#snapshot.interrupted?.during === "trial";
     this.#tell({
@@ -144,6 +149,8 @@ class AgentVolunteer implements Volunteer {
       careful,
       gpuShare: this.#gpuShare,
     });
+    const { rule } = this.#governor;
+    if (rule !== null) this.#setState({ phase: "paused", reason: rule });
   }
 
   /** Starts an agent thread and listens to its messages. */
@@ -187,11 +194,26 @@ class AgentVolunteer implements Volunteer {
     if (this.#agent === null || !this.#isPaused) return;
     this.#isPaused = false;
     this.#tellVisibility();
+    this.#goOn();
+  }
+
+  /** Shows what follows a pause: the next pause, or the connection. */
+  #goOn(): void {
+    const reason = this.#governor.rule ?? "hidden";
     this.#setState(
       this.#mayCompute
         ? { phase: "connecting", attempt: 0, retryAt: null }
-        : { phase: "paused", reason: "hidden" },
+        : { phase: "paused", reason },
     );
+  }
+
+  /** One of the volunteer's limits begins or ends to pause this device. */
+  #onRule(): void {
+    if (this.#agent === null) return;
+    this.#tellVisibility();
+    if (this.#isPaused) return;
+    if (this.#governor.rule !== null) this.#setLast(null);
+    this.#goOn();
   }
 
   finish(wanted: boolean): void {
@@ -212,6 +234,10 @@ class AgentVolunteer implements Volunteer {
   setGpuShare(share: number): void {
     this.#gpuShare = share;
     if (this.#agent !== null) this.#tell({ kind: "gpu_share", share });
+  }
+
+  setLimits(limits: Limits): void {
+    this.#governor.setLimits(limits);
   }
 
   stop(): void {
@@ -265,6 +291,9 @@ class AgentVolunteer implements Volunteer {
     } else if (this.#isPaused) {
       // The agent sent this state before it knew of the pause.
       this.#setState({ phase: "paused", reason: "by_choice" });
+    } else if (this.#governor.rule !== null) {
+      // To the agent, every pause is a hidden page.
+      this.#setState({ phase: "paused", reason: this.#governor.rule });
     } else if (this.#last !== null && !this.#isLast(runningTrial(state))) {
       const delivered = this.#snapshot.contribution.trials > this.#last.doneBefore;
       this.#stop(delivered ? "finished" : "stopped");
@@ -281,6 +310,7 @@ class AgentVolunteer implements Volunteer {
     this.#agent = null;
     this.#session = null;
     this.#lock.release();
+    this.#governor.stop();
     this.#isPaused = false;
     this.#setLast(null);
   }
@@ -290,9 +320,10 @@ class AgentVolunteer implements Volunteer {
     this.#merge({ finishing: last !== null });
   }
 
-  /** Whether the agent may compute. A pause has the effect of a hidden page: the trial is released at once. */
+  /** Whether the agent may compute. Every pause has the effect of a hidden page: the trial is released at once. */
   get #mayCompute(): boolean {
-    return !this.#isPaused && document.visibilityState === "visible";
+    const isVisible = document.visibilityState === "visible";
+    return !this.#isPaused && this.#governor.rule === null && isVisible;
   }
 
   #tellVisibility(): void {
@@ -347,6 +378,8 @@ class AgentVolunteer implements Volunteer {
     this.#merge({ state });
     this.#visit.note(state);
     this.#wakeLock.want(runningTrial(state) !== null);
+    // The minutes of the day may be used up, and then this sets the next state.
+    this.#governor.setBusy(state.phase === "loading" || state.phase === "computing");
   }
 
   #merge(change: Partial<VolunteerSnapshot>): void {

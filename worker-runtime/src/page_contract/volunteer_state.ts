@@ -1,6 +1,9 @@
 // The volunteer's state, which the page shows. The agent thread makes it and sends it to the page thread as structured
 // clones.
 
+import type { PausingRule } from "../governor/governor.ts";
+import type { Limits } from "../governor/limits.ts";
+
 /** The reasons why a browser cannot compute. Each has a sentence in `web-client/src/i18n`. */
 export type UnsupportedReason =
   | "not_isolated" // no COOP/COEP, as in many in-app browsers, and no JSPI as a replacement
@@ -64,8 +67,8 @@ export type VolunteerState =
   | ({ readonly phase: "computing"; readonly trial: TrialView } & StoppedByOperator)
   // The trial has ended, but its result cannot be sent, because there is no connection.
   | ({ readonly phase: "delivering"; readonly trial: TrialView } & StoppedByOperator)
-  // `hidden` ends when the page becomes visible, `by_choice` ends with resume().
-  | { readonly phase: "paused"; readonly reason: "hidden" | "by_choice" }
+  // `hidden` ends when the page becomes visible, `by_choice` ends with resume(), and a limit ends by itself.
+  | { readonly phase: "paused"; readonly reason: "hidden" | "by_choice" | PausingRule }
   | { readonly phase: "stopped" }
   | { readonly phase: "finished" } // the server has the result of the trial that was to be the last
   | { readonly phase: "elsewhere" } // another tab of this browser computes
@@ -113,6 +116,8 @@ export interface Volunteer {
   finish(wanted: boolean): void;
   /** Sets the share of the graphics device's time for trials, above 0 and at most 1. It takes effect at once. */
   setGpuShare(share: number): void;
+  /** Sets when this device may compute. It takes effect at once. */
+  setLimits(limits: Limits): void;
   /** Releases the attempt and ends the compute threads. `start()` works again afterwards. */
   stop(): void;
   /**

@@ -1,0 +1,133 @@
+// Tests the volunteer's limits with a real server and a real Chromium whose battery, connection and clock the test sets:
+// a limit pauses a running trial, says why, and lets it go on by itself.
+
+import type { BrowserContext, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { en } from "../../web-client/src/i18n/en.ts";
+import { launchChromium } from "../../worker-runtime/node/chromium.ts";
+import { queueStudy, Server, tapStart, until } from "./stack.ts";
+
+let server: Server;
+let browser: Awaited<ReturnType<typeof launchChromium>>;
+
+beforeAll(async () => {
+  server = await Server.start();
+  browser = await launchChromium();
+  await queueStudy(server, ["tests/e2e/objectives/constant.py", "--endless"]);
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await server?.dispose();
+});
+
+interface Device {
+  /** Changes what the browser reports. */
+  report(change: { charging?: boolean; level?: number; cellular?: boolean }): void;
+}
+
+const phase = (page: Page, name: string) => page.locator(`.panel[data-phase="${name}"]`).waitFor();
+const title = (page: Page, text: string) =>
+  page.locator(".panel-title", { hasText: text }).waitFor();
+
+/** A phone whose browser reports a battery at the charger and a Wi-Fi. */
+async function open(): Promise<{ context: BrowserContext; page: Page }> {
+  const context = await browser.newContext({
+    locale: "en-US",
+    viewport: { width: 390, height: 844 },
+  });
+  await context.addInitScript(() => {
+    const battery = Object.assign(new EventTarget(), { charging: true, level: 0.9 });
+    const connection = Object.assign(new EventTarget(), { type: "wifi", saveData: false });
+    Object.defineProperty(navigator, "getBattery", { value: async () => battery });
+    Object.defineProperty(navigator, "connection", { value: connection });
+    const device: Device = {
+      report: ({ charging, level, cellular }) => {
+        if (charging !== undefined) battery.charging = charging;
+        if (level !== undefined) battery.level = level;
+        if (cellular !== undefined) connection.type = cellular ? "cellular" : "wifi";
+        battery.dispatchEvent(new Event("chargingchange"));
+        connection.dispatchEvent(new Event("change"));
+      },
+    };
+    Object.assign(globalThis, { device });
+  });
+  const page = await context.newPage();
+  await page.goto(await server.joinUrl());
+  await page.locator(".limits summary").click();
+  return { context, page };
+}
+
+const report = (page: Page, change: Parameters<Device["report"]>[0]) =>
+  page.evaluate(
+    (what) => (globalThis as unknown as { device: Device }).device.report(what),
+    change,
+  );
+
+const running = async () => (await server.newestStudy())?.running;
+
+test("each limit pauses a running trial, says why, and ends by itself", async () => {
+  const { context, page } = await open();
+  await page.locator("[name=only_charging]").check();
+  await page.locator("[name=only_unmetered]").check();
+  await page.locator("[name=battery_floor]").selectOption("30");
+  await tapStart(page);
+  await phase(page, "computing");
+  expect(await page.locator(".limits").count()).toBe(0);
+
+  // The time is taken in the page, from the browser's report to the words.
+  const paused = await page.evaluate(async () => {
+    const began = performance.now();
+    const { device } = globalThis as unknown as { device: Device };
+    device.report({ charging: false });
+    while (document.querySelector(".panel[data-phase=paused]") === null) {
+      await new Promise(requestAnimationFrame);
+    }
+    return performance.now() - began;
+  });
+  console.log(`${Math.round(paused)} ms from the report to the pause`);
+  await title(page, "Paused: not charging");
+  await until("the trial's return", async () => (await running()) === 0);
+  await report(page, { charging: true });
+  await phase(page, "computing");
+
+  await report(page, { cellular: true });
+  await title(page, "Paused: mobile data");
+  await page.locator(".limits summary").click();
+  await page.locator("[name=only_unmetered]").uncheck();
+  await phase(page, "computing");
+
+  await report(page, { charging: false, level: 0.2 });
+  await title(page, "Paused: not charging");
+  await page.locator(".limits summary").click();
+  await page.locator("[name=only_charging]").uncheck();
+  await title(page, "Paused: battery low");
+  await report(page, { level: 0.34 });
+  await title(page, "Paused: battery low");
+  await report(page, { level: 0.36 });
+  await phase(page, "computing");
+  await context.close();
+});
+
+test("a start outside the hours waits, the limits are remembered, and lifting them starts", async () => {
+  const { context, page } = await open();
+  // One hour that is not now, as the page's own clock says.
+  const hour = await page.evaluate(() => (new Date().getHours() + 12) % 24);
+  await page.locator("[name=from]").selectOption(String(hour));
+  await page.locator("[name=until]").selectOption(String((hour + 1) % 24));
+  await page.reload();
+  await page.locator(".limits-now", { hasText: `${hour}:00` }).waitFor();
+  await tapStart(page);
+  await title(page, `Paused until ${hour}:00`);
+  await page.locator("[data-action=stop]").click();
+  await phase(page, "stopped");
+  await page.locator("[data-action=start]").click();
+  await title(page, `Paused until ${hour}:00`);
+  await page.locator(".limits summary").click();
+  await page.locator("[name=from]").selectOption("");
+  await phase(page, "computing");
+  await page.locator("[data-action=stop]").click();
+  await phase(page, "stopped");
+  expect(await page.locator(".limits-now").textContent()).toBe(en.limits.none);
+  await context.close();
+});

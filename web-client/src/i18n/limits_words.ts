@@ -1,0 +1,128 @@
+// The texts of the limits that a volunteer sets, and of the pauses that follow from them. Page thread; pure data.
+
+import type { PausingRule } from "@hyperflock/worker-runtime/page";
+import type { Notice } from "./dictionary.ts";
+
+/** The values of the limits as the page writes them. */
+export interface LimitValues {
+  readonly percent: string;
+  readonly from: string;
+  readonly until: string;
+  readonly minutes: string;
+}
+
+export interface LimitsWords {
+  readonly heading: string;
+  /** Says in the heading's second line that nothing is limited. */
+  readonly none: string;
+  readonly hint: string;
+  readonly onlyCharging: string;
+  readonly onlyUnmetered: string;
+  readonly batteryFloor: string;
+  readonly noFloor: string;
+  readonly floor: (percent: string) => string;
+  readonly hours: string;
+  readonly anyHour: string;
+  readonly from: string;
+  readonly until: string;
+  readonly minutesADay: string;
+  readonly noEnd: string;
+  readonly minutes: (minutes: string) => string;
+  /** The limits in few words, for the heading's second line. */
+  readonly short: Readonly<Record<PausingRule, (values: LimitValues) => string>>;
+  readonly paused: Readonly<Record<PausingRule, (values: LimitValues) => Notice>>;
+}
+
+export const enLimits: LimitsWords = {
+  heading: "When this device computes",
+  none: "At any time while this page is open",
+  hint: "This device keeps these choices. A pause ends by itself while this page is in sight.",
+  onlyCharging: "Only while charging",
+  onlyUnmetered: "Not on mobile data",
+  batteryFloor: "Battery",
+  noFloor: "Down to any level",
+  floor: (percent) => `Pause below ${percent}`,
+  hours: "Hours of the day",
+  anyHour: "Any hour",
+  from: "From",
+  until: "Until",
+  minutesADay: "Time in one day",
+  noEnd: "As long as it is open",
+  minutes: (minutes) => `At most ${minutes}`,
+  short: {
+    not_charging: () => "only while charging",
+    battery_low: ({ percent }) => `battery above ${percent}`,
+    metered: () => "not on mobile data",
+    outside_hours: ({ from, until }) => `${from} to ${until}`,
+    minutes_used: ({ minutes }) => `${minutes} a day`,
+  },
+  paused: {
+    not_charging: () => ({
+      title: "Paused: not charging",
+      text: "Computing goes on by itself when this device is charging.",
+    }),
+    battery_low: ({ percent }) => ({
+      title: "Paused: battery low",
+      text: `The battery is below ${percent}. Computing goes on by itself when it has risen, or at the charger.`,
+    }),
+    metered: () => ({
+      title: "Paused: mobile data",
+      text: "Computing goes on by itself when this device is on Wi-Fi, with no wish to save data.",
+    }),
+    outside_hours: ({ from, until }) => ({
+      title: `Paused until ${from}`,
+      text: `You chose the hours from ${from} to ${until}. Computing goes on by itself then.`,
+    }),
+    minutes_used: ({ minutes }) => ({
+      title: "Paused: enough for today",
+      text: `This device has computed ${minutes} today. It goes on by itself tomorrow.`,
+    }),
+  },
+};
+
+export const jaLimits: LimitsWords = {
+  heading: "計算するとき",
+  none: "このページを開いている間はいつでも",
+  hint: "設定はこの端末に保存されます。条件が整うと、このページが見えている間に計算が自動で再開します。",
+  onlyCharging: "充電中だけ計算する",
+  onlyUnmetered: "モバイル通信では計算しない",
+  batteryFloor: "電池の残量",
+  noFloor: "残量にかかわらず計算",
+  floor: (percent) => `${percent} を下回ったら休む`,
+  hours: "時間帯",
+  anyHour: "いつでも",
+  from: "開始時刻",
+  until: "終了時刻",
+  minutesADay: "1 日の計算時間",
+  noEnd: "開いている間ずっと",
+  minutes: (minutes) => `最大 ${minutes}`,
+  short: {
+    not_charging: () => "充電中のみ",
+    battery_low: ({ percent }) => `電池 ${percent} 以上`,
+    metered: () => "モバイル通信を除く",
+    outside_hours: ({ from, until }) => `${from} から ${until} まで`,
+    minutes_used: ({ minutes }) => `1 日 ${minutes}`,
+  },
+  paused: {
+    not_charging: () => ({
+      title: "休止中：充電していません",
+      text: "充電が始まると、計算は自動で再開します。",
+    }),
+    battery_low: ({ percent }) => ({
+      title: "休止中：電池の残量不足",
+      text: `電池の残量が ${percent} を下回りました。残量が増えるか充電が始まると、計算は自動で再開します。`,
+    }),
+    metered: () => ({
+      title: "休止中：モバイル通信",
+      text: "Wi-Fi につながり、データ節約の設定がなければ、計算は自動で再開します。",
+    }),
+    outside_hours: ({ from, until }) => ({
+      title: `${from} まで休止中`,
+      text: `計算する時間帯は ${from} から ${until} までです。時間になると自動で再開します。`,
+    }),
+    minutes_used: ({ minutes }) => ({
+      title: "休止中：今日の分は終わりました",
+      text: `今日はこの端末で ${minutes} 計算しました。明日になると自動で再開します。`,
+    }),
+  },
+};

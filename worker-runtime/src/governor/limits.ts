@@ -1,0 +1,60 @@
+// The limits that a volunteer sets for this device, and their stored form. Page thread; pure.
+
+export interface Limits {
+  /** Compute only while the device is charging. */
+  readonly onlyCharging: boolean;
+  /** Pause below this level of the battery in percent, unless the device is charging. Null: no floor. */
+  readonly batteryFloor: number | null;
+  /** Pause while the browser reports a mobile connection, or the wish to save data. */
+  readonly onlyUnmetered: boolean;
+  /** The hours of the day in which to compute. Null: all of them. */
+  readonly hours: Hours | null;
+  /** The most minutes of computing in one day of the device's calendar. Null: no end. */
+  readonly minutesADay: number | null;
+}
+
+/** Full hours of the device's own time, 0 to 23. The time from `from` until `until`, over midnight if `until` is less. */
+export interface Hours {
+  readonly from: number;
+  readonly until: number;
+}
+
+export const NO_LIMITS: Limits = {
+  onlyCharging: false,
+  batteryFloor: null,
+  onlyUnmetered: false,
+  hours: null,
+  minutesADay: null,
+};
+
+export const BATTERY_FLOORS = [20, 30, 50, 80] as const;
+export const MINUTES_A_DAY = [15, 30, 60, 120, 240] as const;
+
+/** Returns limits from a stored value. A part that is invalid does not limit. */
+export function limitsOf(value: unknown): Limits {
+  if (typeof value !== "object" || value === null) return NO_LIMITS;
+  const { onlyCharging, batteryFloor, onlyUnmetered, hours, minutesADay } = value as Readonly<
+    Record<string, unknown>
+  >;
+  return {
+    onlyCharging: onlyCharging === true,
+    batteryFloor: oneOf(BATTERY_FLOORS, batteryFloor),
+    onlyUnmetered: onlyUnmetered === true,
+    hours: hoursOf(hours),
+    minutesADay: oneOf(MINUTES_A_DAY, minutesADay),
+  };
+}
+
+function oneOf(choices: readonly number[], value: unknown): number | null {
+  return choices.find((choice) => choice === value) ?? null;
+}
+
+function hoursOf(value: unknown): Hours | null {
+  if (typeof value !== "object" || value === null) return null;
+  const { from, until } = value as Readonly<Record<string, unknown>>;
+  return isHour(from) && isHour(until) && from !== until ? { from, until } : null;
+}
+
+function isHour(value: unknown): value is number {
+  return typeof value === "number" && Number.isInteger(value) && value >= 0 && value <= 23;
+}
