@@ -5,15 +5,16 @@ import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { en } from "../../web-client/src/i18n/en.ts";
 import { launchChromium } from "../../worker-runtime/node/chromium.ts";
-import { queueStudy, Server, tapStart, until } from "./stack.ts";
+import { queueStudy, Server, type StudyRow, type TrialRow, tapStart, until } from "./stack.ts";
 
 let server: Server;
 let browser: Awaited<ReturnType<typeof launchChromium>>;
+let study: number;
 
 beforeAll(async () => {
   server = await Server.start();
   browser = await launchChromium();
-  await queueStudy(server, ["tests/e2e/objectives/constant.py", "--endless"]);
+  study = await queueStudy(server, ["tests/e2e/objectives/constant.py", "--endless"]);
 });
 
 afterAll(async () => {
@@ -64,7 +65,11 @@ const report = (page: Page, change: Parameters<Device["report"]>[0]) =>
     change,
   );
 
-const running = async () => (await server.newestStudy())?.running;
+/** The number of times that the study's trial was given back. */
+const released = async () => {
+  const trial = await server.api<TrialRow>(`/api/studies/${study}/trials/0`);
+  return (trial.attempts_list ?? []).filter(({ state }) => state === "released").length;
+};
 
 test("each limit pauses a running trial, says why, and ends by itself", async () => {
   const { context, page } = await open();
@@ -87,20 +92,21 @@ test("each limit pauses a running trial, says why, and ends by itself", async ()
   });
   console.log(`${Math.round(paused)} ms from the report to the pause`);
   await title(page, "Paused: not charging");
-  await until("the trial's return", async () => (await running()) === 0);
+  await until("the trial's return", async () => (await released()) === 1);
   await report(page, { charging: true });
   await phase(page, "computing");
 
   await report(page, { cellular: true });
   await title(page, "Paused: mobile data");
   await page.locator(".limits summary").click();
-  await page.locator("[name=only_unmetered]").uncheck();
+  // The controls go away with the pause, so Playwright's uncheck() would wait for them.
+  await page.locator("[name=only_unmetered]").click();
   await phase(page, "computing");
 
   await report(page, { charging: false, level: 0.2 });
   await title(page, "Paused: not charging");
   await page.locator(".limits summary").click();
-  await page.locator("[name=only_charging]").uncheck();
+  await page.locator("[name=only_charging]").click();
   await title(page, "Paused: battery low");
   await report(page, { level: 0.34 });
   await title(page, "Paused: battery low");
@@ -129,5 +135,20 @@ test("a start outside the hours waits, the limits are remembered, and lifting th
   await page.locator("[data-action=stop]").click();
   await phase(page, "stopped");
   expect(await page.locator(".limits-now").textContent()).toBe(en.limits.none);
+  await context.close();
+});
+
+test("with a quarter of the processor's time, each piece of work is followed by three of rest", async () => {
+  await server.api(`/api/studies/${study}/cancel`, { method: "POST" });
+  const paced = await queueStudy(server, ["tests/e2e/objectives/paced.py"]);
+  const { context, page } = await open();
+  await page.locator("[name=processor_share]").selectOption("0.25");
+  await tapStart(page);
+  const trial = await until("the end of the study", async () => {
+    const { state } = await server.api<StudyRow>(`/api/studies/${paced}`);
+    return state === "finished" && server.api<TrialRow>(`/api/studies/${paced}/trials/0`);
+  });
+  console.log(`a piece takes ${trial.values?.[0]} times as long with its rest`);
+  expect(trial.values?.[0]).toBeGreaterThan(3.8);
   await context.close();
 });

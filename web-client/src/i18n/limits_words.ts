@@ -28,6 +28,8 @@ export interface LimitsWords {
   readonly minutesADay: string;
   readonly noEnd: string;
   readonly minutes: (minutes: string) => string;
+  readonly processor: string;
+  readonly processorShares: Readonly<Record<1 | 0.5 | 0.25, string>>;
   /** The limits in few words, for the heading's second line. */
   readonly short: Readonly<Record<PausingRule, (values: LimitValues) => string>>;
   readonly paused: Readonly<Record<PausingRule, (values: LimitValues) => Notice>>;
@@ -49,6 +51,12 @@ export const enLimits: LimitsWords = {
   minutesADay: "Time in one day",
   noEnd: "As long as it is open",
   minutes: (minutes) => `At most ${minutes}`,
+  processor: "Processor",
+  processorShares: {
+    1: "All of its time",
+    0.5: "Half of its time, cooler",
+    0.25: "A quarter of its time, coolest",
+  },
   short: {
     not_charging: () => "only while charging",
     battery_low: ({ percent }) => `battery above ${percent}`,
@@ -96,6 +104,12 @@ export const jaLimits: LimitsWords = {
   minutesADay: "1 日の計算時間",
   noEnd: "開いている間ずっと",
   minutes: (minutes) => `最大 ${minutes}`,
+  processor: "プロセッサー",
+  processorShares: {
+    1: "すべての時間を使う",
+    0.5: "半分の時間を使う（発熱を抑える）",
+    0.25: "4 分の 1 の時間を使う（発熱を最も抑える）",
+  },
   short: {
     not_charging: () => "充電中のみ",
     battery_low: ({ percent }) => `電池 ${percent} 以上`,

@@ -1,6 +1,12 @@
 // Lets the volunteer say when this device computes. It offers only what this browser can notice. Page thread.
 
-import { BATTERY_FLOORS, type Limits, MINUTES_A_DAY } from "@hyperflock/worker-runtime/limits";
+import {
+  BATTERY_FLOORS,
+  type Limits,
+  MINUTES_A_DAY,
+  PROCESSOR_SHARES,
+} from "@hyperflock/worker-runtime/limits";
+import { useEffect, useRef } from "preact/hooks";
 import type { JoinStore } from "./join_store.ts";
 import { hourText, limitsSummary } from "./limits_view.ts";
 
@@ -29,26 +35,34 @@ function Switch({ name, label, checked, onChange }: SwitchProps) {
   );
 }
 
-interface SelectProps {
+interface SelectProps<Value extends number> {
   readonly name: string;
   readonly label: string;
-  readonly value: number | null;
+  readonly value: Value | null;
   /** The choice for null; without it, null is no choice. */
   readonly none?: string;
-  readonly choices: readonly number[];
-  readonly text: (choice: number) => string;
-  readonly onChange: (value: number | null) => void;
+  readonly choices: readonly Value[];
+  readonly text: (choice: Value) => string;
+  readonly onChange: (value: Value | null) => void;
 }
 
-function Select({ name, label, value, none, choices, text, onChange }: SelectProps) {
+function Select<Value extends number>({
+  name,
+  label,
+  value,
+  none,
+  choices,
+  text,
+  onChange,
+}: SelectProps<Value>) {
   return (
     <label class="limit-select">
       <span>{label}</span>
       <select
         name={name}
         onChange={(event) => {
-          const chosen = event.currentTarget.value;
-          onChange(chosen === "" ? null : Number(chosen));
+          const chosen = Number(event.currentTarget.value || Number.NaN);
+          onChange(choices.find((choice) => choice === chosen) ?? null);
         }}
       >
         {none === undefined ? null : (
@@ -70,10 +84,23 @@ export function LimitsPanel({ store }: { readonly store: JoinStore }) {
   const words = store.words.value.limits;
   const format = store.format.value;
   const limits = store.limits.value;
-  if (!store.maySetLimits.value) {
+  const isShown = store.maySetLimits.value;
+  const wasUsed = useRef(false);
+  // A choice that ends a pause takes these controls away, so the keyboard's focus moves to the state's heading.
+  useEffect(() => {
+    const lost = document.activeElement === null || document.activeElement === document.body;
+    if (!isShown && wasUsed.current && lost) {
+      document.getElementById("state")?.focus();
+    }
+    wasUsed.current = false;
+  }, [isShown]);
+  if (!isShown) {
     return null;
   }
-  const set = (change: Partial<Limits>) => store.setLimits({ ...limits, ...change });
+  const set = (change: Partial<Limits>) => {
+    wasUsed.current = true;
+    store.setLimits({ ...limits, ...change });
+  };
   const { hours } = limits;
   return (
     <details class="limits">
@@ -145,6 +172,14 @@ export function LimitsPanel({ store }: { readonly store: JoinStore }) {
           choices={MINUTES_A_DAY}
           text={(minutes) => words.minutes(format.minutes(minutes))}
           onChange={(minutesADay) => set({ minutesADay })}
+        />
+        <Select
+          name="processor_share"
+          label={words.processor}
+          value={limits.processorShare}
+          choices={PROCESSOR_SHARES}
+          text={(share) => words.processorShares[share]}
+          onChange={(share) => set({ processorShare: share ?? 1 })}
         />
         <p class="limits-hint">{words.hint}</p>
       </div>

@@ -10,6 +10,7 @@ const LIMITS: Limits = {
   onlyUnmetered: false,
   hours: { from: 22, until: 7 },
   minutesADay: 120,
+  processorShare: 0.5,
 };
 
 describe("limits in few words", () => {

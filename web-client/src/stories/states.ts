@@ -137,6 +137,7 @@ const LIMITS: Limits = {
   onlyUnmetered: true,
   hours: { from: 22, until: 7 },
   minutesADay: 120,
+  processorShare: 0.5,
 };
 
 const state = (value: VolunteerState, rest: Partial<Story> = {}): Story => ({

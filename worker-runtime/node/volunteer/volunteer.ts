@@ -79,7 +79,10 @@ function begin({ origin, code }: Start): Agent {
   define("Worker", webWorkers(origin, new URL("thread.js", here)));
   // Standard output is only for the JSON lines, so the console writes to standard error.
   define("console", new console.Console(process.stderr));
-  const agent = new Agent({ code, visible: true, careful: false, gpuShare: 1 }, hear);
+  const agent = new Agent(
+    { code, visible: true, careful: false, gpuShare: 1, processorShare: 1 },
+    hear,
+  );
   agent.start();
   return agent;
 }

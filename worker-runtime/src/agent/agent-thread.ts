@@ -23,6 +23,9 @@ self.addEventListener("message", (event: MessageEvent<ToAgent>) => {
     case "gpu_share":
       agent?.setGpuShare(message.share);
       break;
+    case "processor_share":
+      agent?.setProcessorShare(message.share);
+      break;
     case "stop":
       agent?.stop();
       break;

@@ -57,7 +57,7 @@ export class Agent {
   #hasStarted = false;
 
   constructor(options: StartOptions, post: (message: FromAgent) => void) {
-    const { code, visible, careful, gpuShare } = options;
+    const { code, visible, careful, gpuShare, processorShare } = options;
     this.#isCareful = careful;
     this.#code = code;
     this.#isVisible = visible;
@@ -99,6 +99,7 @@ export class Agent {
       emit: (event) => this.#handle(event),
       log: (line) => console.debug(line),
     });
+    this.#host.setLent(processorShare);
     this.#machine = new Machine({
       agent: AGENT_NAME,
       capabilities: () => this.#capabilities,
@@ -133,6 +134,10 @@ export class Agent {
   setVisible(visible: boolean): void {
     this.#isVisible = visible;
     if (this.#hasStarted) this.#handle({ kind: visible ? "visible" : "hidden" });
+  }
+
+  setProcessorShare(share: number): void {
+    this.#host.setLent(share);
   }
 
   setGpuShare(share: number): void {

@@ -12,6 +12,8 @@ export interface AgentEnd {
   interrupt(): void;
   /** Clears counters and interrupts of the previous attempt. Call it before an attempt starts. */
   reset(): void;
+  /** Sets the part of the processor's time that is lent, above 0 and at most 1. It takes effect at once. */
+  setLent(share: number): void;
   /** Sets how many of the attempt's points and rows the server has. */
   setTaken(points: number): void;
 }

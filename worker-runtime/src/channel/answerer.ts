@@ -41,6 +41,13 @@ export class Answerer implements AgentEnd {
     Atomics.store(this.#block.header, Word.interrupt, INTERRUPT_SIGNAL);
     Atomics.notify(this.#block.header, Word.answer);
     Atomics.notify(this.#block.header, Word.taken);
+    Atomics.notify(this.#block.header, Word.lent);
+  }
+
+  /** Sets the part of the processor's time that is lent, above 0 and at most 1. It takes effect at once. */
+  setLent(share: number): void {
+    Atomics.store(this.#block.header, Word.lent, Math.round(share * 100));
+    Atomics.notify(this.#block.header, Word.lent);
   }
 
   /** Clears counters and interrupts of the previous attempt. Call it before an attempt starts. */

@@ -22,6 +22,11 @@ export const Word = {
   interrupt: 4,
   /** The number of this attempt's points and rows that the server has. The agent writes it and wakes the waiting thread. */
   taken: 5,
+  /**
+   * The part of the processor's time that the volunteer lends, in percent; 0 is all of it, as 100. The agent writes it
+   * and wakes a thread that rests.
+   */
+  lent: 6,
 } as const;
 
 export const INTERRUPT_SIGNAL = 2;

@@ -111,7 +111,7 @@ export class ReportWindow {
  * Sleeps until the word satisfies `isDone` and returns true, or until the time ends and returns false. Calls `look` at
  * each wake-up.
  */
-function waitUntil(
+export function waitUntil(
   header: Int32Array<SharedArrayBuffer>,
   word: number,
   isDone: (value: number) => boolean,

@@ -41,6 +41,10 @@ export class PostedAnswerer implements AgentEnd {
     // There is nothing to do: the thread resets itself for each attempt.
   }
 
+  setLent(): void {
+    // A thread without shared memory cannot rest in the middle of Python's code, so it has all of the time.
+  }
+
   setTaken(points: number): void {
     this.#post({ kind: "taken", points });
   }

@@ -183,6 +183,7 @@ describe("stored limits", () => {
       onlyUnmetered: true,
       hours: NIGHT,
       minutesADay: 60,
+      processorShare: 0.5,
     };
     expect(limitsOf(JSON.parse(JSON.stringify(limits)))).toEqual(limits);
   });
@@ -193,6 +194,8 @@ describe("stored limits", () => {
     [],
     {},
     { onlyCharging: 1, batteryFloor: 31, onlyUnmetered: "yes", hours: 5, minutesADay: -1 },
+    { processorShare: 0 },
+    { processorShare: "0.5" },
     { hours: { from: 5, until: 5 } },
     { hours: { from: -1, until: 24 } },
     { hours: { from: 1.5, until: "6" } },

@@ -11,7 +11,12 @@ export interface Limits {
   readonly hours: Hours | null;
   /** The most minutes of computing in one day of the device's calendar. Null: no end. */
   readonly minutesADay: number | null;
+  /** The part of the processor's time that trials get, above 0 and at most 1. Between steps, the thread rests. */
+  readonly processorShare: ProcessorShare;
 }
+
+export const PROCESSOR_SHARES = [1, 0.5, 0.25] as const;
+export type ProcessorShare = (typeof PROCESSOR_SHARES)[number];
 
 /** Full hours of the device's own time, 0 to 23. The time from `from` until `until`, over midnight if `until` is less. */
 export interface Hours {
@@ -25,6 +30,7 @@ export const NO_LIMITS: Limits = {
   onlyUnmetered: false,
   hours: null,
   minutesADay: null,
+  processorShare: 1,
 };
 
 export const BATTERY_FLOORS = [20, 30, 50, 80] as const;
@@ -33,15 +39,15 @@ export const MINUTES_A_DAY = [15, 30, 60, 120, 240] as const;
 /** Returns limits from a stored value. A part that is invalid does not limit. */
 export function limitsOf(value: unknown): Limits {
   if (typeof value !== "object" || value === null) return NO_LIMITS;
-  const { onlyCharging, batteryFloor, onlyUnmetered, hours, minutesADay } = value as Readonly<
-    Record<string, unknown>
-  >;
+  const stored = value as Readonly<Record<string, unknown>>;
+  const { onlyCharging, batteryFloor, onlyUnmetered, hours, minutesADay, processorShare } = stored;
   return {
     onlyCharging: onlyCharging === true,
     batteryFloor: oneOf(BATTERY_FLOORS, batteryFloor),
     onlyUnmetered: onlyUnmetered === true,
     hours: hoursOf(hours),
     minutesADay: oneOf(MINUTES_A_DAY, minutesADay),
+    processorShare: PROCESSOR_SHARES.find((share) => share === processorShare) ?? 1,
   };
 }
 

@@ -130,7 +130,7 @@ test("Nothing starts before the tap, and one agent after it.", () => {
   volunteer.start();
   expect(FakeWorker.all).toHaveLength(1);
   expect(agent().told).toEqual([
-    { kind: "start", code: "CODE", visible: true, careful: false, gpuShare: 1 },
+    { kind: "start", code: "CODE", visible: true, careful: false, gpuShare: 1, processorShare: 1 },
   ]);
   expect(volunteer.snapshot.state).toEqual({ phase: "joining" });
 });
@@ -291,7 +291,7 @@ test("A paused volunteer can stop, and a new start is not paused.", () => {
   expect(volunteer.snapshot.state).toEqual({ phase: "stopped" });
   volunteer.start();
   expect(agent(1).told).toEqual([
-    { kind: "start", code: "CODE", visible: true, careful: false, gpuShare: 1 },
+    { kind: "start", code: "CODE", visible: true, careful: false, gpuShare: 1, processorShare: 1 },
   ]);
 });
 
@@ -434,7 +434,7 @@ test("After a tab that was killed the page says so, and asks for less memory.", 
   });
   next.start();
   expect(agent(1).told).toEqual([
-    { kind: "start", code: "CODE", visible: true, careful: true, gpuShare: 1 },
+    { kind: "start", code: "CODE", visible: true, careful: true, gpuShare: 1, processorShare: 1 },
   ]);
 });
 
@@ -482,7 +482,7 @@ test("A page that was dropped in the background is told apart, and not blamed fo
   page.show("visible");
   next.start();
   expect(agent(1).told).toEqual([
-    { kind: "start", code: "CODE", visible: true, careful: false, gpuShare: 1 },
+    { kind: "start", code: "CODE", visible: true, careful: false, gpuShare: 1, processorShare: 1 },
   ]);
 });
 

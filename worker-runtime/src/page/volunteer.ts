@@ -62,6 +62,7 @@ class AgentVolunteer implements Volunteer {
   readonly #governor = new GovernorHost(browserSensors(local), () => this.#onRule());
   #agent: Worker | null = null;
   #gpuShare = 1;
+  #processorShare = 1;
   /** Whether a start has requested the lock and waits for it. */
   #isStarting = false;
   #session: Session | null = null;
@@ -148,6 +149,7 @@ class AgentVolunteer implements Volunteer {
       visible: this.#mayCompute,
       careful,
       gpuShare: this.#gpuShare,
+      processorShare: this.#processorShare,
     });
     const { rule } = this.#governor;
     if (rule !== null) this.#setState({ phase: "paused", reason: rule });
@@ -238,6 +240,10 @@ class AgentVolunteer implements Volunteer {
 
   setLimits(limits: Limits): void {
     this.#governor.setLimits(limits);
+    const share = limits.processorShare;
+    if (share === this.#processorShare) return;
+    this.#processorShare = share;
+    this.#tell({ kind: "processor_share", share });
   }
 
   stop(): void {

@@ -11,8 +11,11 @@ export type ToAgent =
       readonly careful: boolean;
       /** The share of the graphics device's time that the volunteer lends, above 0 and at most 1. */
       readonly gpuShare: number;
+      /** The share of the processor's time that the volunteer lends, above 0 and at most 1. */
+      readonly processorShare: number;
     }
   | { readonly kind: "gpu_share"; readonly share: number }
+  | { readonly kind: "processor_share"; readonly share: number }
   | { readonly kind: "visibility"; readonly visible: boolean }
   | { readonly kind: "stop" }
   /** Sent instead of `start`. The agent makes the server and this browser forget the device. */

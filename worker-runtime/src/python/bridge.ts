@@ -1,7 +1,8 @@
 // The module `_hyperflock_bridge` for Python: blocking calls, reports, liveness. Runs on the python thread.
 
 import { type Block, errorText, Word } from "../channel/block.ts";
-import { Caller, ReportWindow } from "../channel/caller.ts";
+import { Caller, ReportWindow, waitUntil } from "../channel/caller.ts";
+import { DutyCycle } from "../governor/duty_cycle.ts";
 import type { FromPython } from "./messages.ts";
 
 /** The time limit of a call. It is longer than a lease, because a call may wait for a new connection. */
@@ -72,6 +73,7 @@ export class Bridge {
   readonly #post: (message: FromPython, transfer?: Transferable[]) => void;
   readonly #checkInterrupt: () => void;
   readonly #caller: Caller;
+  readonly #duty = new DutyCycle(performance.now());
   #window: ReportWindow;
   #attempt = 0;
 
@@ -93,6 +95,7 @@ export class Bridge {
 
   begin(attempt: number): void {
     this.#attempt = attempt;
+    this.#duty.resumed(performance.now());
     this.#window = new ReportWindow(this.#block, WINDOW_POINTS, this.#checkInterrupt);
   }
 
@@ -103,6 +106,8 @@ export class Bridge {
         this.#progress();
         checkCall(String(method), String(payload));
         const answer = this.#caller.call(String(method), String(payload), CALL_MS);
+        // The wait for the server was no work.
+        this.#duty.resumed(performance.now());
         this.#progress();
         return answer;
       },
@@ -110,6 +115,7 @@ export class Bridge {
       upload: (head: string, bytes: PyBuffer): string => {
         this.#progress();
         const answer = this.#upload(String(head), bytes);
+        this.#duty.resumed(performance.now());
         this.#progress();
         return answer;
       },
@@ -147,5 +153,21 @@ export class Bridge {
 
   #progress(): void {
     Atomics.add(this.#block.header, Word.progress, 1);
+    this.#rest();
+  }
+
+  /** Rests as long as the volunteer's share of the processor asks for. An interrupt or a new share ends the rest. */
+  #rest(): void {
+    const { header } = this.#block;
+    const lent = Atomics.load(header, Word.lent);
+    const restMs = this.#duty.step(performance.now(), lent);
+    if (restMs === 0) return;
+    const look = () => {
+      // A thread that rests is alive.
+      Atomics.add(header, Word.progress, 1);
+      this.#checkInterrupt();
+    };
+    waitUntil(header, Word.lent, (now) => now !== lent, restMs, look);
+    this.#duty.resumed(performance.now());
   }
 }

@@ -119,6 +119,7 @@ export class PythonHost {
   /** The indexes by the id of the runtime. The index of the newest runtime is under the empty text. */
   readonly #indexes = new Map<string, Promise<RuntimeIndex>>();
   #thread: Thread | null = null;
+  #lent = 1;
   #job: Job | null = null;
   #lastChainer: string | null = null;
   #lastRuntime: string | undefined;
@@ -326,6 +327,12 @@ export class PythonHost {
     });
   }
 
+  /** Sets the part of the processor's time that trials get, above 0 and at most 1. It also applies to the running one. */
+  setLent(share: number): void {
+    this.#lent = share;
+    this.#thread?.answerer.setLent(share);
+  }
+
   #current(): Thread {
     if (this.#thread === null) throw new PythonError("terminated", "The python thread was ended.");
     return this.#thread;
@@ -359,6 +366,7 @@ export class PythonHost {
       isLoaded: false,
       silence: undefined,
     };
+    thread.answerer.setLent(this.#lent);
     this.#thread = thread;
     this.#bytes.python = [0, 0];
     this.#watch(thread);
