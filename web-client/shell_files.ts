@@ -56,6 +56,9 @@ const MANIFEST = {
   ],
 };
 
+/** Stands for the origin of a request: link previews take complete addresses only. static_files.h has it too. */
+const ORIGIN_PLACEHOLDER = "https://origin.invalid";
+
 /** What a page's head says to installers and to programs that show a preview of a link. */
 export const SHELL_HEAD: readonly HtmlTagDescriptor[] = [
   ["link", { rel: "manifest", href: "/manifest.webmanifest" }],
@@ -68,7 +71,7 @@ export const SHELL_HEAD: readonly HtmlTagDescriptor[] = [
   ["meta", { property: "og:site_name", content: "Hyperflock" }],
   ["meta", { property: "og:title", content: "Lend this device to research – Hyperflock" }],
   ["meta", { property: "og:description", content: DESCRIPTION }],
-  ["meta", { property: "og:image", content: "/preview.png" }],
+  ["meta", { property: "og:image", content: `${ORIGIN_PLACEHOLDER}/preview.png` }],
   ["meta", { name: "twitter:card", content: "summary_large_image" }],
 ].map(([tag, attrs]) => ({ tag, attrs, injectTo: "head" }) as HtmlTagDescriptor);
 

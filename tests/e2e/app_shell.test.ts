@@ -236,6 +236,18 @@ test("who forgets the last project keeps nothing of the page either", async () =
   await until("the end of its caches", async () => (await shells(page)).length === 0);
 });
 
+test("a link preview has a title and a picture with its whole address, and no code", async () => {
+  const link = await fetch((await server.joinUrl()).split("#")[0] ?? "");
+  const page = await link.text();
+  const said = (property: string) =>
+    new RegExp(`<meta property="og:${property}" content="([^"]+)"`).exec(page)?.[1] ?? "";
+  expect(said("title")).toContain("Hyperflock");
+  expect(said("image")).toBe(`${server.compute}/preview.png`);
+  const picture = await fetch(said("image"));
+  expect([picture.status, picture.headers.get("content-type")]).toEqual([200, "image/png"]);
+  expect(page).not.toContain((await server.credentials()).enrolment_code);
+});
+
 test("the page can be installed", async () => {
   const page = await open(await server.joinUrl());
   const session = await profile.newCDPSession(page);

@@ -94,6 +94,22 @@ bool names_etag(std::string_view if_none_match, std::string_view etag) {
   });
 }
 
+std::string read_file(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// Returns the page with the request's origin. Without a valid host the addresses become relative.
+std::string with_origin(std::string page, const Request& request) {
+  std::string origin;
+  if (valid_host(request.host)) origin = (request.secure ? "https://" : "http://") + request.host;
+  for (std::size_t at = page.find(kOriginPlaceholder); at != std::string::npos;
+       at = page.find(kOriginPlaceholder, at + origin.size())) {
+    page.replace(at, kOriginPlaceholder.size(), origin);
+  }
+  return page;
+}
+
 std::string etag_of(const std::string& bytes) {
   std::array<unsigned char, SHA256_DIGEST_LENGTH> digest{};
   SHA256(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), digest.data());
@@ -114,6 +130,11 @@ void StaticFiles::add(const std::string& url, const std::string& path) {
   const std::string name = file_path.filename().string();
   file.python_thread = url.starts_with("/app/") && name.starts_with("python-thread");
   file.gpu_thread = url.starts_with("/app/") && name.starts_with("gpu-thread");
+  if (file_path.extension() == ".html" && read_file(path).contains(kOriginPlaceholder)) {
+    file.names_origin = true;
+    file.gzip.path.clear();
+    file.brotli.path.clear();
+  }
   files_.insert_or_assign(url, std::move(file));
 }
 
@@ -159,8 +180,13 @@ const StaticFiles::Form& StaticFiles::form(const File& file, Coding coding) {
 }
 
 Response StaticFiles::respond(const Request& request, const File& file, Coding coding,
-                              const Contents& contents) {
+                              const Contents& stored) {
   Response response;
+  Contents contents = stored;
+  if (file.names_origin) {
+    contents.bytes = std::make_shared<const std::string>(with_origin(*stored.bytes, request));
+    contents.etag = etag_of(*contents.bytes);
+  }
   response.headers.emplace_back("ETag", contents.etag);
   response.headers.emplace_back(
       "Cache-Control", file.immutable ? "public, max-age=31536000, immutable" : "no-cache");

@@ -15,12 +15,17 @@
 
 namespace hyperflock::http {
 
+// The text in a built page that stands for the origin at which a browser or crawler asked for it.
+inline constexpr std::string_view kOriginPlaceholder = "https://origin.invalid";
+
 class StaticFiles {
  public:
   // Lists `folder` below the URL prefix (`/app/`). It leaves out symbolic links and dot files.
   // `x.br` and `x.gz` are pre-compressed forms of `x`. A missing folder counts as empty.
   void mount(const std::string& url_prefix, const std::string& folder);
-  // Lists one file.
+  // Lists one file. In a page that contains kOriginPlaceholder, each answer has the origin of its
+  // request in place of it, because link previews take complete addresses only. Such a page is sent
+  // uncompressed.
   void mount_file(const std::string& url, const std::string& path);
 
   bool knows(std::string_view path) const { return files_.contains(std::string(path)); }
@@ -51,6 +56,7 @@ class StaticFiles {
     bool immutable = false;
     bool python_thread = false;  // whether it gets python_thread_policy()
     bool gpu_thread = false;     // whether it gets kGpuThreadPolicy
+    bool names_origin = false;   // whether it contains kOriginPlaceholder
   };
 
   static Coding choose(const File& file, std::string_view accept_encoding);

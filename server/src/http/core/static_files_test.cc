@@ -49,6 +49,34 @@ class StaticFilesTest : public ::testing::Test {
   StaticFiles files_;
 };
 
+TEST_F(StaticFilesTest, APageNamesTheOriginOfItsRequest) {
+  write("join.html", R"(<meta content="https://origin.invalid/p.png"><a href="/selftest">)");
+  write("join.html.gz", "compressed");
+  write("plain.html", "<p>");
+  write("plain.html.gz", "compressed");
+  files_.mount_file("/join", folder_.file("join.html"));
+  files_.mount_file("/plain", folder_.file("plain.html"));
+  Request asked = request("/join", "gzip");
+  const Response first = files_.load(asked);
+  EXPECT_EQ(text(first), R"(<meta content="http://127.0.0.1:8780/p.png"><a href="/selftest">)");
+  EXPECT_EQ(header(first, "Content-Encoding"), "");
+  asked.host = "flock.example.org";
+  asked.secure = true;
+  const Response second = files_.load(asked);
+  EXPECT_EQ(text(second),
+            R"(<meta content="https://flock.example.org/p.png"><a href="/selftest">)");
+  EXPECT_NE(header(first, "ETag"), header(second, "ETag"));
+  asked.if_none_match = header(second, "ETag");
+  EXPECT_EQ(files_.load(asked).status, 304);
+  asked.if_none_match = header(first, "ETag");
+  EXPECT_EQ(files_.load(asked).status, 200);
+  // A host that could end the attribute is no part of the page.
+  asked.if_none_match.clear();
+  asked.host = "x\"><script>";
+  EXPECT_EQ(text(files_.load(asked)), R"(<meta content="/p.png"><a href="/selftest">)");
+  EXPECT_EQ(header(files_.load(request("/plain", "gzip")), "Content-Encoding"), "gzip");
+}
+
 TEST_F(StaticFilesTest, ServesKindsWithTheirTypes) {
   write("app/a.mjs", "m");
   write("app/a.wasm", "w");
