@@ -10,8 +10,12 @@ const shell = new ShellCache(SHELL, {
   caches: self.caches,
   fetch: (request, init) => fetch(request, init),
   heldLocks: async () => {
-    const { held } = await navigator.locks.query();
-    return held?.flatMap(({ name }) => name ?? []) ?? [];
+    try {
+      const { held } = await navigator.locks.query();
+      return held?.flatMap(({ name }) => name ?? []) ?? [];
+    } catch {
+      return []; // The browser has no locks or refuses them, so open pages are not known.
+    }
   },
   pause: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
   origin: self.location.origin,
