@@ -176,6 +176,29 @@ describe.each(LANGUAGES)("on a small phone in %s", (language) => {
   });
 });
 
+describe.each(LANGUAGES)("the night clock in %s", (language) => {
+  it("covers the page, is accessible, ends by a tap and by Escape, and gives the focus back", async () => {
+    const page = await browser.newPage({ viewport: { width: 390, height: 844 } });
+    await show(page, "computing", language);
+    const focused = () =>
+      page.evaluate(() => document.activeElement?.getAttribute("data-action") ?? null);
+    const begin = page.locator("[data-action=night]");
+    const clock = page.locator(".night");
+    await begin.press("Enter");
+    await page.locator(".night-time", { hasText: "41" }).waitFor();
+    expect(await clock.boundingBox()).toEqual({ x: 0, y: 0, width: 390, height: 844 });
+    expect(await problemsAtEachWidth(page, TOUCH_PX)).toEqual([]);
+    await page.keyboard.press("Escape");
+    await clock.waitFor({ state: "detached" });
+    await expect.poll(focused).toBe("night");
+    await begin.click();
+    await page.locator("[data-action=night_end]").click();
+    await clock.waitFor({ state: "detached" });
+    await expect.poll(focused).toBe("night");
+    await page.close();
+  });
+});
+
 it("lets the keyboard choose among a link's projects", async () => {
   const page = await browser.newPage();
   await show(page, "choices", "en");

@@ -11,6 +11,8 @@ export interface AppWords {
   readonly notNow: string;
   /** The two steps in Safari on iOS. */
   readonly iosSteps: readonly [string, string];
+  /** The dark page with a clock. */
+  readonly night: { readonly begin: string; readonly label: string; readonly end: string };
 }
 
 export const enApp: AppWords = {
@@ -30,6 +32,7 @@ export const enApp: AppWords = {
   add: "Add icon",
   notNow: "No, thank you",
   iosSteps: ["Tap the share symbol in Safari’s bar.", "Choose “Add to Home Screen”."],
+  night: { begin: "Dim for the night", label: "Night clock", end: "Tap to end" },
 };
 
 export const jaApp: AppWords = {
@@ -49,4 +52,5 @@ export const jaApp: AppWords = {
   add: "アイコンを追加",
   notNow: "追加しない",
   iosSteps: ["Safari のバーにある共有の記号を押します。", "「ホーム画面に追加」を選びます。"],
+  night: { begin: "夜用に画面を暗くする", label: "夜の時計", end: "押すと戻ります" },
 };

@@ -4,6 +4,7 @@ import "../ui/base.css";
 import "../ui/frame.css";
 import "./join.css";
 import "./limits.css";
+import "./night.css";
 import "../app_shell/app_notes.css";
 import { createVolunteer, ProjectMemory, reportsOf } from "@hyperflock/worker-runtime/page";
 import { AppShell } from "../app_shell/app_shell.ts";
@@ -56,6 +57,11 @@ if (isIos) {
   if (code.kind === "codes") history.replaceState(null, "", joinLink(location.origin, code.codes));
 }
 
+const every = (ms: number, tick: () => void) => {
+  const timer = setInterval(tick, ms);
+  return () => clearInterval(timer);
+};
+
 const store = new JoinStore({
   code,
   memory: {
@@ -78,10 +84,7 @@ const store = new JoinStore({
   createVolunteer,
   fetchProject: (one) => fetchProject(one, (path, init) => fetch(path, init)),
   now: () => performance.timeOrigin + performance.now(),
-  every: (ms, tick) => {
-    const timer = setInterval(tick, ms);
-    return () => clearInterval(timer);
-  },
+  every,
   online: navigator.onLine,
   onOnlineChange: (tell) => {
     const events = ["online", "offline"];
@@ -103,4 +106,6 @@ const store = new JoinStore({
 // Another join link that is opened in this tab changes only the fragment. So the page starts again with the new code.
 addEventListener("hashchange", () => location.reload());
 
-show(<JoinPage store={store} app={{ shell, install, reload: () => location.reload() }} />);
+const clock = { date: () => new Date(), every };
+const app = { shell, install, reload: () => location.reload(), clock };
+show(<JoinPage store={store} app={app} />);

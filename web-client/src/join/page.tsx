@@ -10,6 +10,7 @@ import { ForgetDevice } from "./forget_device.tsx";
 import { GpuShareChoice } from "./gpu_share_choice.tsx";
 import type { JoinStore } from "./join_store.ts";
 import { LimitsPanel } from "./limits_panel.tsx";
+import { Night, type NightClock } from "./night.tsx";
 import { Panel } from "./panel.tsx";
 
 interface Props {
@@ -21,6 +22,7 @@ export interface AppParts {
   readonly shell: Pick<AppShell, "hasNewVersion">;
   readonly install: InstallHint;
   readonly reload: () => void;
+  readonly clock: NightClock;
 }
 
 function Intro({ store }: Props) {
@@ -36,12 +38,19 @@ function Intro({ store }: Props) {
   );
 }
 
-function About({ store, app }: Props & { readonly app: AppParts }) {
+interface AboutProps extends Props {
+  readonly app: AppParts;
+  /** Whether this device takes part now. */
+  readonly isJoined: boolean;
+}
+
+function About({ store, app, isJoined }: AboutProps) {
   const words = store.words.value;
   const project = store.project.value;
   const format = store.format.value;
   return (
     <section class="about">
+      {isJoined ? <Night store={store} clock={app.clock} /> : null}
       <AppNotes
         words={words.app}
         hasNewVersion={app.shell.hasNewVersion}
@@ -104,7 +113,7 @@ export function JoinPage({ store, app }: Props & { readonly app: AppParts }) {
       <main class={joined ? "layout is-joined" : "layout"}>
         <Intro store={store} />
         <Panel store={store} />
-        <About store={store} app={app} />
+        <About store={store} app={app} isJoined={joined} />
       </main>
       <footer class="colophon">
         <a class="colophon-link" href="/selftest">

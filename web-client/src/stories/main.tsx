@@ -4,6 +4,7 @@ import "../ui/base.css";
 import "../ui/frame.css";
 import "../join/join.css";
 import "../join/limits.css";
+import "../join/night.css";
 import "../app_shell/app_notes.css";
 import { signal } from "@preact/signals";
 import { InstallHint } from "../app_shell/install_hint.ts";
@@ -90,7 +91,8 @@ function storyApp(name: StoryName): AppParts {
     const offer = { prompt: async () => {}, userChoice: outcome };
     install.offered(Object.assign(new Event("beforeinstallprompt"), offer));
   }
-  return { shell: { hasNewVersion: signal(hasNewVersion) }, install, reload: () => {} };
+  const clock = { date: () => new Date(2026, 10, 21, 23, 41), every: () => () => {} };
+  return { shell: { hasNewVersion: signal(hasNewVersion) }, install, reload: () => {}, clock };
 }
 
 void showStory(stories, (name, language) => (
