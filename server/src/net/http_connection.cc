@@ -376,6 +376,7 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
     handed->slot = std::move(slot_);
     handed->address = request.address;
     handed->context = serving_;
+    const telemetry::RequestScope scope(serving_);  // nothing is awaited any more
     context_.answers.note(request, 101, {}, std::chrono::steady_clock::now() - asked_at_);
     context_.upgrade(std::move(handed));
     co_return false;

@@ -149,7 +149,9 @@ class Deliverer::Core : public std::enable_shared_from_this<Core> {
       if (stopped_ || running_ >= kMostRunning || held != unstored_.end()) continue;
       if (!in_hand_.insert(id).second) continue;
       try {
-        std::thread([self = shared_from_this(), one] { self->deliver(one); }).detach();
+        std::thread([self = shared_from_this(), one, request = new_request()] {
+          self->deliver(one, request);
+        }).detach();
         ++running_;
       } catch (const std::system_error&) {  // the system gives no thread now
         in_hand_.erase(id);
@@ -158,9 +160,14 @@ class Deliverer::Core : public std::enable_shared_from_this<Core> {
     }
   }
 
-  void deliver(const storage::DueDelivery& due) {
+  // Each delivery is a request of its own. The tracer may be gone once this object has stopped.
+  telemetry::RequestContext new_request() const {
     telemetry::RequestContext context = telemetry::new_request();
     context.sampled = settings_.tracer != nullptr && settings_.tracer->samples(context);
+    return context;
+  }
+
+  void deliver(const storage::DueDelivery& due, const telemetry::RequestContext& context) {
     const telemetry::RequestScope scope(context);
     const std::int64_t start_ns = context.sampled ? telemetry::wall_ns() : 0;
     Result<int> answer = Error{"internal", "The server could not send to the webhook."};
