@@ -7,6 +7,15 @@ from collections.abc import Iterator
 from connections import code_of, sent
 from ground import EMPTY_ZIP, Ground
 
+_WRONG_PAGES = (
+    "after=-1", "after=9223372036854775808", "after=1e3", "after=0x1", "after=%31", "after=",
+    "limit=x", "limit=-5", "limit=0", "limit=999999999", "after=1&limit=18446744073709551617",
+)  # fmt: skip
+_LISTS_OF_A_STUDY = (
+    "trials", "unfinished", "best", "artifacts", "series", "series/trials", "series/unfinished",
+    "trials/0/log",
+)  # fmt: skip
+
 
 def hash_of_other_bytes(ground: Ground) -> Iterator[str]:
     """Upload bytes under the hash of other bytes."""
@@ -50,11 +59,15 @@ def other_methods(ground: Ground) -> Iterator[str]:
 
 
 def numbers_out_of_range(ground: Ground) -> Iterator[str]:
-    """Ask for pages of a listing with invalid cursors and limits."""
-    study = ground.study()
-    for query in ("after=-1", "after=9223372036854775808", "limit=x", "limit=-5", "after=1e3"):
-        path = f"/api/studies/{study}/trials?{query}"
-        yield ground.http("GET", path, token=ground.attacker.token).code
+    """Ask for pages of each listing with invalid cursors and limits, and after the last cursor."""
+    study = f"/api/studies/{ground.study()}"
+    lists = [f"{study}/{part}" for part in _LISTS_OF_A_STUDY]
+    lists += [f"/api/{name}" for name in ("studies", "workers", "projects", "enrolment", "tokens")]
+    for path in lists:
+        for query in _WRONG_PAGES:
+            yield ground.http("GET", f"{path}?{query}", token=ground.attacker.token).code
+        last = ground.http("GET", f"{path}?after={2**53 - 1}&limit=1", token=ground.attacker.token)
+        assert last.status in (200, 404), (path, last)
 
 
 def studies_over_quota(ground: Ground) -> Iterator[str]:

@@ -31,6 +31,9 @@ inline constexpr std::size_t kKeptCheckpoints = 2;
 inline constexpr std::int64_t kMostArtifacts = 256;
 inline constexpr std::int64_t kMostArtifactBytes = std::int64_t{1} << 30;
 
+// TrialDetail::attempts_list has at most this many attempts, the newest ones.
+inline constexpr std::size_t kShownAttempts = 1'000;
+
 // StudyRow::best_trials has at most this many trials.
 inline constexpr std::int64_t kShownBest = 1'000;
 

@@ -71,6 +71,10 @@ inline constexpr std::size_t kPageSpecBytes = std::size_t{2} << 20;
 
 // The facts about a project that volunteers see.
 struct ProjectTotals {
+// A page of trials has fewer trials than its limit if their texts are long: it ends with the trial
+// by which the texts have this many bytes (page_bytes.h).
+inline constexpr std::size_t kPageTextBytes = std::size_t{4} << 20;
+
   std::int64_t studies = 0;
   std::int64_t done = 0;    // trials with an outcome, without cancelled ones
   std::int64_t trials = 0;  // of all studies, at most kManyTrials
@@ -131,19 +135,19 @@ class Storage {
   virtual Result<std::optional<StudyRow>> study(StudyId id) = 0;
   // Returns the spec of a study as it was when this version of its code was the newest (R64).
   virtual Result<std::optional<protocol::StudySpec>> spec(StudyId id, std::int64_t code) = 0;
-  // Returns finished trials with seq > after in order of seq, at most `limit`, without points.
+  // The next three functions return pages of at most `limit` trials and kPageTextBytes, without
+  // points. The first one returns finished trials with seq > after in order of seq.
   virtual Result<std::vector<TrialDetail>> finished_trials(StudyId id, std::int64_t after,
                                                            std::int64_t limit) = 0;
   // Returns the unfinished trials of a study that have a row and numbers from `from` on, in that
-  // order, at most `limit`, without points.
+  // order.
   virtual Result<std::vector<TrialDetail>> unfinished_trials(StudyId id, std::int64_t from,
                                                              std::int64_t limit) = 0;
   // Returns the trials that are the best of a study (R57) and have numbers from `from` on, in that
-  // order, at most `limit`, without points: those that no other one beats, or the one of
-  // StudyRow::best_trial.
+  // order: those that no other one beats, or the one of StudyRow::best_trial.
   virtual Result<std::vector<TrialDetail>> best_trials(StudyId id, std::int64_t from,
                                                        std::int64_t limit) = 0;
-  // Returns one trial with points and all attempts.
+  // Returns one trial with points and its newest kShownAttempts attempts.
   virtual Result<std::optional<TrialDetail>> trial(TrialKey key) = 0;
   // Returns the points of an attempt in the order of steps. Points of the attempts from whose
   // checkpoints it continues come first. REQUIRES: `attempt` was returned by this storage.
@@ -176,8 +180,7 @@ class Storage {
   virtual Result<std::vector<std::string>> not_owned(const std::string& owner,
                                                      const std::vector<std::string>& blobs) = 0;
   // Returns the studies that await approval (R68), oldest first, with id > after, at most `limit`.
-  virtual Result<std::vector<StudyRow>> awaiting_approval(std::int64_t after,
-                                                          std::int64_t limit) = 0;
+  virtual Result<StudyPage> awaiting_approval(std::int64_t after, std::int64_t limit) = 0;
   // Returns whether a study of `project` names the blob as its bundle or data.
   virtual Result<bool> project_references(const std::string& project,
                                           const std::string& sha256) = 0;

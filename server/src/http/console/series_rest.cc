@@ -6,6 +6,7 @@
 #include "http/console/shown_places.h"
 #include "http/console/study_access.h"
 #include "protocol/json/json_writer.h"
+#include "storage/page_bytes.h"
 
 namespace hyperflock::http {
 namespace {
@@ -124,7 +125,7 @@ Result<Response> of_unfinished(const SiteContext& context, const Request& reques
   TRY(const auto asked, page_of(request.query, kDefaultPage, kLargestPage));
   TRY(const auto wanted, wanted_of(request.query));
   TRY(auto trials, context.storage.unfinished_trials(row.id, asked.after, asked.limit + 1));
-  bool more = cut(trials, asked);
+  bool more = cut(trials, asked) || storage::is_full(trials);
   std::string out;
   ObjectWriter page(out);
   TRY(const std::size_t count, append_trials(page.begin("trials"), context, trials, wanted));

@@ -395,21 +395,16 @@ Status spec(const SiteContext& context, const Request& request, const Reply& rep
 }
 
 // Returns whether a version of the study's code, or its data, is this blob.
-Result<bool> names_blob(const SiteContext& context, const storage::StudyRow& row,
-                        const std::string& sha256) {
-  if (std::ranges::count(hashes_of(row.spec), sha256) != 0) return true;
-  for (std::int64_t code = 1; code < row.code; ++code) {
-    TRY(const auto earlier, context.storage.spec(row.id, code));
-    if (earlier && std::ranges::count(hashes_of(*earlier), sha256) != 0) return true;
-  }
-  return false;
+bool names_blob(const storage::StudyRow& row, const std::string& sha256) {
+  return std::ranges::count(hashes_of(row.spec), sha256) != 0 ||
+         std::ranges::count(row.earlier_blobs, sha256) != 0;
 }
 
 // Sends code or data of the study to everybody who may see the study.
 Status study_blob(const SiteContext& context, const Request& request, const Reply& reply) {
   TRY(const auto row, readable_study(context, request));
   const std::string& sha256 = request.captures[1];
-  TRY(const bool named, names_blob(context, row, sha256));
+  const bool named = names_blob(row, sha256);
   const auto path = named ? context.blobs.path_of(sha256) : std::nullopt;
   const auto bytes = named ? context.blobs.size(sha256) : std::nullopt;
   if (!path || !bytes) {

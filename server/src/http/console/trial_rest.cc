@@ -8,6 +8,7 @@
 #include "http/console/study_access.h"
 #include "protocol/codec.h"
 #include "protocol/json/json_writer.h"
+#include "storage/page_bytes.h"
 
 namespace hyperflock::http {
 namespace {
@@ -59,7 +60,7 @@ Result<Response> trials(const SiteContext& context, const Request& request) {
 // next page begins. REQUIRES: `found` was read with one trial more than the page may have.
 Result<Response> page_by_number(const SiteContext& context, const Request& request,
                                 const Page& wanted, std::vector<storage::TrialDetail> found) {
-  const bool more = cut(found, wanted);
+  const bool more = cut(found, wanted) || storage::is_full(found);
   std::string out;
   ObjectWriter page(out);
   append_trials(page.begin("trials"), context, found, request.query);

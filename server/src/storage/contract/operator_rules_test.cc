@@ -128,8 +128,8 @@ TEST_P(StorageContract, AnApprovedStudyGoesOn) {
   apply({awaiting(1), create_study(2)});
   EXPECT_EQ(study(1).approval, Approval::awaited);
   EXPECT_EQ(study(2).approval, Approval::given);
-  EXPECT_THAT(storage().awaiting_approval(0, 10).value(), SizeIs(1));
-  EXPECT_THAT(storage().awaiting_approval(1, 10).value(), IsEmpty());
+  EXPECT_THAT(storage().awaiting_approval(0, 10).value().studies, SizeIs(1));
+  EXPECT_THAT(storage().awaiting_approval(1, 10).value().studies, IsEmpty());
   EXPECT_EQ(applied(JudgeStudy{StudyId{9}}), Applied::conflict);
   EXPECT_EQ(applied(JudgeStudy{StudyId{2}}), Applied::repeated);
   EXPECT_EQ(applied(JudgeStudy{StudyId{1}}), Applied::applied);
@@ -137,7 +137,28 @@ TEST_P(StorageContract, AnApprovedStudyGoesOn) {
   reopen();
   EXPECT_EQ(study(1).approval, Approval::given);
   EXPECT_EQ(study(1).state, StudyState::running);
-  EXPECT_THAT(storage().awaiting_approval(0, 10).value(), IsEmpty());
+  EXPECT_THAT(storage().awaiting_approval(0, 10).value().studies, IsEmpty());
+}
+
+TEST_P(StorageContract, StudiesThatAwaitApprovalComeInPages) {
+  constexpr std::int64_t kStudies = 40;
+  constexpr std::size_t kLong = 60'000;
+  std::vector<Transition> batch;
+  for (std::int64_t id = 1; id <= kStudies; ++id) {
+    CreateStudy one = awaiting(id);
+    one.spec.provenance_json = R"({"text":")" + std::string(kLong, 'a') + "\"}";
+    batch.emplace_back(std::move(one));
+  }
+  apply(std::move(batch));
+  const auto few = storage().awaiting_approval(0, 2).value();
+  EXPECT_THAT(few.studies, SizeIs(2));
+  EXPECT_TRUE(few.more);
+  const auto page = storage().awaiting_approval(0, kStudies).value();
+  EXPECT_THAT(page.studies, SizeIs(kPageSpecBytes / kLong + 1));
+  EXPECT_TRUE(page.more);
+  const auto last = storage().awaiting_approval(to_int(page.studies.back().id), kStudies).value();
+  EXPECT_THAT(last.studies, SizeIs(kStudies - page.studies.size()));
+  EXPECT_FALSE(last.more);
 }
 
 TEST_P(StorageContract, ARefusedStudyIsCancelledForGood) {
@@ -155,7 +176,7 @@ TEST_P(StorageContract, ARefusedStudyIsCancelledForGood) {
 TEST_P(StorageContract, NobodyWaitsForAStudyThatIsCancelled) {
   apply({awaiting(1), end_study(1, StudyState::cancelled)});
   EXPECT_EQ(study(1).approval, Approval::given);
-  EXPECT_THAT(storage().awaiting_approval(0, 10).value(), IsEmpty());
+  EXPECT_THAT(storage().awaiting_approval(0, 10).value().studies, IsEmpty());
 }
 
 TEST_P(StorageContract, OtherCodeAwaitsApprovalAgain) {

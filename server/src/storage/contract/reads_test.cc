@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "storage/contract/suite.h"
+#include "storage/page_bytes.h"
 
 namespace hyperflock::storage {
 namespace {
@@ -262,6 +263,47 @@ TEST_P(StorageContract, ReadersSeeCommittedStatesWhileTheWriterWorks) {
   for (const std::string& complaint : wrong) EXPECT_EQ(complaint, "");
   EXPECT_GE(looks.load(), 6);
   EXPECT_EQ(study(1).complete, kBatches);
+}
+
+TEST_P(StorageContract, APageOfTrialsWithLongTextsEndsEarly) {
+  constexpr std::int64_t kTrials = 10;
+  const std::string params = R"({"x":")" + std::string(kPageTextBytes / 4, 'a') + "\"}";
+  apply_one(create_study(1));
+  for (std::int64_t i = 0; i < kTrials; ++i) {
+    StartAttempt begun = start(i + 1, key(1, i));
+    begun.params = params;
+    apply({begun});
+  }
+  const auto first = storage().unfinished_trials(StudyId{1}, 0, 100).value();
+  EXPECT_THAT(first, SizeIs(4));
+  EXPECT_TRUE(is_full(first));
+  for (std::int64_t i = 0; i < kTrials; ++i) apply({complete(i + 1, {0.5})});
+  std::vector<TrialNumber> numbers;
+  std::int64_t after = 0;
+  for (auto page = finished(1); !page.empty(); page = finished(1, after)) {
+    EXPECT_LE(page.size(), 4U);
+    EXPECT_EQ(is_full(page), page.size() == 4);
+    for (const TrialDetail& one : page) numbers.push_back(one.trial.key.number);
+    after = page.back().trial.seq;
+  }
+  EXPECT_THAT(numbers, SizeIs(kTrials));
+  EXPECT_EQ(std::set<TrialNumber>(numbers.begin(), numbers.end()).size(), numbers.size());
+}
+
+TEST_P(StorageContract, ATrialShowsItsNewestAttempts) {
+  constexpr auto kAttempts = static_cast<std::int64_t>(kShownAttempts) + 2;
+  std::vector<Transition> batch{create_study(1)};
+  for (std::int64_t id = 1; id <= kAttempts; ++id) {
+    batch.emplace_back(start(id, key(1, 0)));
+    batch.emplace_back(end(id, AttemptState::released));
+  }
+  apply(std::move(batch));
+  const TrialDetail found = trial(1, 0);
+  EXPECT_EQ(found.trial.attempts, kAttempts);
+  ASSERT_THAT(found.attempts_list, SizeIs(kShownAttempts));
+  EXPECT_EQ(found.attempts_list.front().id, AttemptId{3});
+  EXPECT_EQ(found.attempts_list.back().id, AttemptId{kAttempts});
+  EXPECT_THAT(storage().load()->studies.at(0).unfinished.at(0).attempts, SizeIs(kAttempts));
 }
 
 }  // namespace

@@ -225,8 +225,7 @@ Result<std::vector<std::string>> PostgresStorage::not_owned(const std::string& o
                                                             const std::vector<std::string>& blobs) {
   return read([&](sql::Connection& db) { return sqlite::not_owned(db, owner, blobs); });
 }
-Result<std::vector<StudyRow>> PostgresStorage::awaiting_approval(std::int64_t after,
-                                                                 std::int64_t limit) {
+Result<StudyPage> PostgresStorage::awaiting_approval(std::int64_t after, std::int64_t limit) {
   return read([&](sql::Connection& db) { return sqlite::awaiting_approval(db, after, limit); });
 }
 Result<bool> PostgresStorage::project_references(const std::string& project,

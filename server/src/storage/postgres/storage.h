@@ -61,7 +61,7 @@ class PostgresStorage final : public Storage {
   Result<std::vector<std::string>> owned_blobs() override;
   Result<std::vector<std::string>> not_owned(const std::string& owner,
                                              const std::vector<std::string>& blobs) override;
-  Result<std::vector<StudyRow>> awaiting_approval(std::int64_t after, std::int64_t limit) override;
+  Result<StudyPage> awaiting_approval(std::int64_t after, std::int64_t limit) override;
   Result<bool> project_references(const std::string& project, const std::string& sha256) override;
   Result<Usage> usage(const std::string& owner) override;
   Result<Outbox> outbox(std::int64_t now) override;

@@ -2,6 +2,7 @@
 // studies that await approval (R67, R68, R70).
 #include <algorithm>
 
+#include "protocol/codec.h"
 #include "storage/sqlite/readers.h"
 #include "storage/sqlite/writer.h"
 
@@ -180,20 +181,29 @@ std::vector<std::string> not_owned(Connection& db, const std::string& owner,
   return others;
 }
 
-std::vector<StudyRow> awaiting_approval(Connection& db, std::int64_t after, std::int64_t limit) {
+StudyPage awaiting_approval(Connection& db, std::int64_t after, std::int64_t limit) {
   const Transaction view(db, Transaction::Kind::read);
+  const std::int64_t most = std::max<std::int64_t>(limit, 0);
   std::vector<std::int64_t> ids;
   {
     Query rows = db.query(
         "SELECT study FROM study_progress WHERE approval = 1 AND study > ? ORDER BY study LIMIT ?",
-        after, std::max<std::int64_t>(limit, 0));
+        after, most + 1);
     while (rows.next()) ids.push_back(rows.integer(0));
   }
-  std::vector<StudyRow> waiting;
+  StudyPage page;
+  std::size_t bytes = 0;
   for (const std::int64_t id : ids) {
-    if (auto row = study(db, StudyId{id})) waiting.push_back(*std::move(row));
+    if (std::ssize(page.studies) == most || bytes >= kPageSpecBytes) {
+      page.more = true;
+      break;
+    }
+    auto row = study(db, StudyId{id});
+    if (!row) continue;
+    bytes += protocol::serialize_study_spec(row->spec).size();
+    page.studies.push_back(*std::move(row));
   }
-  return waiting;
+  return page;
 }
 
 }  // namespace hyperflock::storage::sqlite

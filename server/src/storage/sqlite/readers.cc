@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include "storage/lineage.h"
+#include "storage/page_bytes.h"
 #include "storage/sqlite/db/rows.h"
 #include "storage/sqlite/series/stored_series.h"
 #include "storage/study_ledger.h"
@@ -24,12 +25,14 @@ std::optional<StoredAttempt> attempt_by_id(Connection& db, std::int64_t id) {
   return read_attempt(row);
 }
 
-// Returns a trial's attempts with ids above `forgiven`, the oldest first. Each row names the
-// attempt before it; `newest` is the last one.
-std::vector<AttemptRow> attempts_from(Connection& db, std::int64_t newest,
-                                      std::int64_t forgiven = 0) {
+constexpr std::size_t kAllAttempts = std::numeric_limits<std::size_t>::max();
+
+// Returns a trial's attempts with ids above `forgiven`, the oldest first, and of many the newest
+// `most`. Each row names the attempt before it; `newest` is the last one.
+std::vector<AttemptRow> attempts_from(Connection& db, std::int64_t newest, std::int64_t forgiven,
+                                      std::size_t most) {
   std::vector<AttemptRow> attempts;
-  for (std::optional<std::int64_t> id = newest; id && *id > forgiven;) {
+  for (std::optional<std::int64_t> id = newest; id && *id > forgiven && attempts.size() < most;) {
     auto stored = attempt_by_id(db, *id);
     if (!stored) break;
     id = stored->previous;
@@ -148,18 +151,21 @@ void add_last(Connection& db, TrialDetail& detail, SeriesNames& names) {
     detail.last.push_back({names.of(id), value});
 }
 
-// Returns a page of trials with their deciding attempts, suggestions and last values of series.
+// Returns a page of trials with their deciding attempts, suggestions and last values of series. The
+// page ends early if its texts are long.
 std::vector<TrialDetail> details(Connection& db, Query trials, StudyId id) {
   std::vector<TrialDetail> page;
   if (!exists(db, id)) return page;
   const bool asked = is_asked(db, id);
   const bool logged = has_series(db, id);
   SeriesNames names(db, id);
-  while (trials.next()) {
-    page.push_back(read_trial(trials));
-    add_deciding_attempt(db, page.back(), newest_attempt_of(trials));
-    if (asked) page.back().trial.suggested = suggestions_of(db, page.back().trial.key);
-    if (logged) add_last(db, page.back(), names);
+  std::size_t bytes = 0;
+  while (bytes < kPageTextBytes && trials.next()) {
+    TrialDetail& one = page.emplace_back(read_trial(trials));
+    add_deciding_attempt(db, one, newest_attempt_of(trials));
+    if (asked) one.trial.suggested = suggestions_of(db, one.trial.key);
+    if (logged) add_last(db, one, names);
+    bytes += text_bytes(one);
   }
   return page;
 }
@@ -202,7 +208,8 @@ RunningStudy running_study(Connection& db, StudyRow row) {
   while (trials.next()) {
     TrialRow trial = read_trial(trials).trial;
     running.unfinished.push_back(
-        {trial.key, attempts_from(db, newest_attempt_of(trials), forgiven_attempt_of(trials)),
+        {trial.key,
+         attempts_from(db, newest_attempt_of(trials), forgiven_attempt_of(trials), kAllAttempts),
          newest_checkpoint(db, trial.key)});
     if (!asked) continue;
     running.unfinished.back().params = std::move(trial.params);
@@ -391,7 +398,7 @@ std::optional<TrialDetail> trial(Connection& db, TrialKey key) {
   TrialDetail detail = read_trial(row);
   const std::int64_t newest = newest_attempt_of(row);
   add_deciding_attempt(db, detail, newest);
-  detail.attempts_list = attempts_from(db, newest);
+  detail.attempts_list = attempts_from(db, newest, 0, kShownAttempts);
   detail.trial.suggested = suggestions_of(db, key);
   detail.trial.asked_attrs = asked_attrs_of(row);
   if (detail.attempt) detail.points = curve_of(db, *detail.attempt);

@@ -54,7 +54,7 @@ std::vector<BarredBlob> barred_blobs(Connection& db);
 std::vector<std::string> earlier_blobs(Connection& db, const StudyRow& study);
 std::vector<std::string> not_owned(Connection& db, const std::string& owner,
                                    const std::vector<std::string>& blobs);
-std::vector<StudyRow> awaiting_approval(Connection& db, std::int64_t after, std::int64_t limit);
+StudyPage awaiting_approval(Connection& db, std::int64_t after, std::int64_t limit);
 // webhooks.cc
 std::optional<StudyWebhook> webhook_of(Connection& db, StudyId id);
 Outbox outbox(Connection& db, std::int64_t now);

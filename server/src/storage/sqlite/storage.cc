@@ -252,8 +252,7 @@ Result<std::vector<std::string>> SqliteStorage::not_owned(const std::string& own
                                                           const std::vector<std::string>& blobs) {
   return guarded([&] { return sqlite::not_owned(*readers_.borrow(), owner, blobs); });
 }
-Result<std::vector<StudyRow>> SqliteStorage::awaiting_approval(std::int64_t after,
-                                                               std::int64_t limit) {
+Result<StudyPage> SqliteStorage::awaiting_approval(std::int64_t after, std::int64_t limit) {
   return guarded([&] { return sqlite::awaiting_approval(*readers_.borrow(), after, limit); });
 }
 Result<bool> SqliteStorage::project_references(const std::string& project,

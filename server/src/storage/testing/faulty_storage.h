@@ -209,8 +209,8 @@ class FaultyStorage final : public Storage {
                                              const std::vector<std::string>& blobs) override {
     return read<std::vector<std::string>>([&] { return inner_->not_owned(owner, blobs); });
   }
-  Result<std::vector<StudyRow>> awaiting_approval(std::int64_t after, std::int64_t limit) override {
-    return read<std::vector<StudyRow>>([&] { return inner_->awaiting_approval(after, limit); });
+  Result<StudyPage> awaiting_approval(std::int64_t after, std::int64_t limit) override {
+    return read<StudyPage>([&] { return inner_->awaiting_approval(after, limit); });
   }
   Result<bool> project_references(const std::string& project, const std::string& sha256) override {
     return read<bool>([&] { return inner_->project_references(project, sha256); });
