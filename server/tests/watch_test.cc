@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "base/testing/patience.h"
@@ -81,6 +82,54 @@ TEST_F(WatchTest, GoesOnAfterItsCursor) {
   const std::string update = client.receive_text();
   EXPECT_EQ(json_at(update, "trials.0.trial"), "1");
   EXPECT_EQ(json_at(update, "cursor"), "2");
+}
+
+// Reads updates until one has this many complete trials. Returns the space of each update's row.
+std::vector<std::string> spaces_until(net::TestWebSocket& client, const std::string& complete) {
+  std::vector<std::string> spaces;
+  for (int i = 0; i < 20; ++i) {
+    const std::string update = client.receive_text();
+    spaces.push_back(json_at(update, "study.space"));
+    if (json_at(update, "study.complete") == complete) break;
+  }
+  return spaces;
+}
+
+TEST_F(WatchTest, TheSpaceIsSentOnceToAClientThatAsksForIt) {
+  const std::string whole = R"([{"name":"x","values":[0,1]}])";
+  const std::string names = R"([{"name":"x","values":[]}])";
+  const std::int64_t study = server_.submit(2);
+  net::TestWebSocket client = open();
+  client.send(protocol::serialize(
+      protocol::ClientMessage(protocol::Watch{.study = StudyId{study}, .space_once = true})));
+  net::TestWebSocket older = open();  // a client that does not know the field
+  watch(older, study);
+  EXPECT_EQ(json_at(client.receive_text(), "study.space"), whole);
+  EXPECT_EQ(json_at(older.receive_text(), "study.space"), whole);
+
+  TestWorker worker(server_, server_.join());
+  worker.send(TestWorker::result(worker.ready().attempt, 1));
+  worker.receive<protocol::ResultAck>();
+  EXPECT_THAT(spaces_until(client, "1"), ::testing::Each(names));
+  EXPECT_THAT(spaces_until(older, "1"), ::testing::Each(whole));
+
+  // A larger space is sent, once.
+  const std::string path = "/api/studies/" + std::to_string(study);
+  const auto larger =
+      server_.rest("POST", path + "/extend", R"({"space":[{"name":"x","values":[0,1,2]}]})");
+  ASSERT_EQ(larger.status, 200) << larger.body;
+  worker.send(TestWorker::result(worker.await_lease().attempt, 1));
+  worker.receive<protocol::ResultAck>();
+  auto after = spaces_until(client, "2");
+  EXPECT_EQ(std::ranges::count(after, R"([{"name":"x","values":[0,1,2]}])"), 1);
+  std::erase(after, R"([{"name":"x","values":[0,1,2]}])");
+  EXPECT_THAT(after, ::testing::Each(names));
+
+  for (const std::string& target : {path, std::string("/api/studies")}) {
+    const auto few = server_.rest("GET", target + "?space=names");
+    EXPECT_NE(few.body.find(R"("space":)" + names), std::string::npos) << few.body;
+    EXPECT_EQ(status_and_code(server_.rest("GET", target + "?space=all")), "422 bad_field");
+  }
 }
 
 TEST_F(WatchTest, ManyTrialsComeInSeveralUpdates) {

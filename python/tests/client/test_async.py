@@ -265,6 +265,25 @@ def test_ending_an_iteration_early_closes_its_connection(server: FakeConsole) ->
     _run(main())
 
 
+def test_a_space_that_is_sent_once_stays_in_the_row(server: FakeConsole) -> None:
+    async def main() -> None:
+        study = await AsyncClient(server.url, server.token).grid(objective, SPACE)
+        whole = study.row.space
+        assert all(dimension.values for dimension in whole)
+        trials = study.watch()
+        for number in range(2):
+            server.finish(study.id, number, value=1.0)
+            assert (await anext(trials)).number == number
+            assert study.row.space == whole
+        server.kick()  # the next connection gets the space again
+        server.finish(study.id, 2, value=1.0)
+        assert (await anext(trials)).number == 2
+        assert study.row.space == whole
+        await trials.aclose()
+
+    _run(main())
+
+
 def test_time_out_of_a_wait_leaves_the_study_alone(server: FakeConsole) -> None:
     async def main() -> None:
         study = await AsyncClient(server.url, server.token).grid(objective, SPACE)

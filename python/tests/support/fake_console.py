@@ -709,8 +709,8 @@ class _Session:
                 self._claim(message.study, message.own)
                 return
             self._watching, self._cursor = message.study, message.after
+            self._space_once = message.space_once is True
             self._update(message.study, first=True)
-
         elif isinstance(message, _protocol.OwnerReply):
             if self._owned is None or self._owned.owner is not self:
                 self._send(_protocol.ErrorMessage("not_owner", "it is not yours"))
@@ -780,6 +780,8 @@ class _Session:
         while rows or first or row["state"] != self._last:
             page, rows = rows[: self.server.page], rows[self.server.page :]
             self._cursor = page[-1]["seq"] if page else max(self._cursor, row["cursor"])
+            if self._space_once and not first:
+                row = {**row, "space": [{"name": d["name"], "values": []} for d in row["space"]]}
             self._last, first = row["state"], False
             update = {"type": "update", "study": row, "trials": page, "cursor": self._cursor}
             self._send(frames.parse_server(json.dumps(update)))

@@ -32,6 +32,7 @@ class Watch final : public hub::Watcher, public std::enable_shared_from_this<Wat
         trial(asked.trial),
         cursor(asked.after),
         log_cursor(asked.log_after.value_or(0)),
+        space_once(asked.space_once),
         session_(std::move(session)) {}
 
   void wake() override;
@@ -40,7 +41,10 @@ class Watch final : public hub::Watcher, public std::enable_shared_from_this<Wat
   const std::optional<TrialNumber> trial;  // the trial whose printed lines are sent too
   std::int64_t cursor;
   std::int64_t log_cursor;
-  std::string last_study;  // the study's row as last sent
+  const bool space_once;
+  // How often the study had been extended when its whole space was sent; nullopt: not sent yet.
+  std::optional<std::size_t> sent_space;
+  std::string last_study;  // the study's row as last sent; with space_once, the row with names only
   bool reading = false;    // whether a reader thread reads for it
   std::atomic<bool> woken{false};
 
@@ -52,6 +56,10 @@ class Watch final : public hub::Watcher, public std::enable_shared_from_this<Wat
 struct Rows {
   std::optional<Error> error;
   std::string study;
+  // The row with the whole space, and which space that is. Only for a watch with space_once that
+  // does not have this space yet.
+  std::string whole_study;
+  std::optional<std::size_t> whole_space;
   std::vector<std::string> trials;
   std::int64_t cursor = 0;
   std::optional<protocol::TrialLog> log;
@@ -79,9 +87,9 @@ class ClientSession final : public SessionBase, public std::enable_shared_from_t
     watch->woken = false;
     watch->reading = true;
     const hub::Added added = context_.readers.post(
-        lane(hub::Band::costly),
-        [self = shared_from_this(), watch, after = watch->cursor, log_after = watch->log_cursor] {
-          auto rows = std::make_shared<Rows>(self->read(watch->study, after));
+        lane(hub::Band::costly), [self = shared_from_this(), watch, after = watch->cursor,
+                                  log_after = watch->log_cursor, sent_space = watch->sent_space] {
+          auto rows = std::make_shared<Rows>(self->read(*watch, after, sent_space));
           self->read_log(*watch, log_after, *rows);
           self->post(
               [watch, rows](ClientSession& session) { session.deliver(watch, std::move(*rows)); });
@@ -224,8 +232,10 @@ class ClientSession final : public SessionBase, public std::enable_shared_from_t
                  "study"};
   }
 
-  // Reads rows of the study after the cursor `after`. Runs on a reader thread.
-  Rows read(StudyId id, std::int64_t after) const {
+  // Reads rows of the study after the cursor `after`. `sent_space` is as in Watch. Runs on a reader
+  // thread.
+  Rows read(const Watch& watch, std::int64_t after, std::optional<std::size_t> sent_space) const {
+    const StudyId id = watch.study;
     Rows rows;
     rows.cursor = after;
     const auto study = own_study(id);
@@ -238,7 +248,15 @@ class ClientSession final : public SessionBase, public std::enable_shared_from_t
       rows.error = finished.error();
       return rows;
     }
-    rows.study = http::shown_study_json(context_.hub, context_.identities, *study);
+    const auto row_json = [&](http::Space space) {
+      return http::shown_study_json(context_.hub, context_.identities, *study, space);
+    };
+    rows.study = row_json(watch.space_once ? http::Space::names : http::Space::whole);
+    const std::size_t space = study->spec.grown.size();
+    if (watch.space_once && sent_space != space) {
+      rows.whole_study = row_json(http::Space::whole);
+      rows.whole_space = space;
+    }
     std::size_t bytes = 0;
     for (const storage::TrialDetail& trial : *finished) {
       rows.trials.push_back(http::trial_row_json(trial));
@@ -271,9 +289,13 @@ class ClientSession final : public SessionBase, public std::enable_shared_from_t
       }
       return;
     }
-    if (!rows.trials.empty() || rows.study != watch->last_study) {
+    if (!rows.trials.empty() || rows.whole_space || rows.study != watch->last_study) {
       watch->cursor = rows.cursor;
       watch->last_study = rows.study;
+      if (rows.whole_space) {
+        watch->sent_space = rows.whole_space;
+        rows.study = std::move(rows.whole_study);
+      }
       send(protocol::Update{std::move(rows.study), std::move(rows.trials), rows.cursor});
     }
     if (rows.log && !rows.log->lines.empty()) {

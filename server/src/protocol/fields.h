@@ -526,6 +526,7 @@ void visit_fields(Codec& codec, M& m) {
   codec.required("after"_key, m.after, Integer{});
   codec.optional("trial"_key, m.trial, Integer{});
   codec.optional("log_after"_key, m.log_after, Integer{});
+  codec.optional("space_once"_key, m.space_once, Flag{});
   codec.optional("own"_key, m.own, Object{});
 }
 

@@ -453,6 +453,8 @@ struct Watch {
   std::int64_t after = 0;                   // trials after this cursor are sent
   std::optional<TrialNumber> trial{};       // the trial whose lines are sent too
   std::optional<std::int64_t> log_after{};  // lines after this cursor are sent
+  bool space_once = false;  // only the first update has the values of the study's space, and the
+                            // first after they changed
   std::optional<OwnerClaim> own{};
   bool operator==(const Watch&) const = default;
 };

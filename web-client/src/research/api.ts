@@ -164,11 +164,11 @@ export class ConsoleApi implements Api {
   }
 
   studies(count: number): Promise<StudiesPage> {
-    return this.#ask("GET", `/api/studies?limit=${count}`, studiesOf);
+    return this.#ask("GET", `/api/studies?limit=${count}&space=names`, studiesOf);
   }
 
   study(study: number): Promise<StudyRow> {
-    return this.#ask("GET", `/api/studies/${study}`, studyOf);
+    return this.#ask("GET", `/api/studies/${study}?space=names`, studyOf);
   }
 
   trials(study: number, after: number) {
@@ -264,7 +264,7 @@ export class ConsoleApi implements Api {
   }
 
   async awaiting(): Promise<readonly StudyRow[]> {
-    return (await this.#ask("GET", "/api/approvals", studiesOf)).studies;
+    return (await this.#ask("GET", "/api/approvals?space=names", studiesOf)).studies;
   }
 
   people(count: number) {

@@ -511,6 +511,7 @@ export const watch = fields({
   after: integer(),
   trial: v.exactOptional(integer()),
   log_after: v.exactOptional(integer()),
+  space_once: v.exactOptional(flag),
   own: v.exactOptional(ownerClaim),
 });
 export type Watch = v.InferOutput<typeof watch>;

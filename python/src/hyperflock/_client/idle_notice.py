@@ -116,7 +116,8 @@ class Waiting:
     async def _reason(self) -> str:
         """Return why nothing runs; an empty text if something runs or could run."""
         try:
-            row = convert(await self._http.get(f"/api/studies/{self._study}"), StudyRow)
+            path = f"/api/studies/{self._study}"
+            row = convert(await self._http.get(f"{path}?space=names"), StudyRow)
             # In an ask-and-tell study, `running` also counts trials that wait for a device.
             if row.state != "running" or (row.running and row.kind != "asked"):
                 return ""
@@ -124,7 +125,7 @@ class Waiting:
                 return stopped
             if row.paused is True:
                 return f"it is paused; it goes on by: hyperflock resume {self._study}"
-            told = placement_of(await self._http.get(f"/api/studies/{self._study}/placement"))
+            told = placement_of(await self._http.get(f"{path}/placement"))
         except Exception:  # the caller's own requests report errors that matter
             return self._said
         return "" if told.matching else why_none(told, row)

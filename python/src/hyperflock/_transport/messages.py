@@ -853,6 +853,8 @@ class Watch(Struct, tag_field="type", tag="watch"):
     log_after: Count | UnsetType = UNSET  # lines after this cursor are sent
     own: OwnerClaim | UnsetType = UNSET
 
+    # only the first update has the values of the study's space, and the first after they changed
+    space_once: bool | UnsetType = UNSET
 
 class OwnerReply(Struct, tag_field="type", tag="reply"):
     """A reply of a study's owner (R46)."""

@@ -14,6 +14,8 @@ import time
 from collections.abc import AsyncGenerator
 from typing import Any
 
+from msgspec import UNSET
+from msgspec.structs import replace
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidHandshake, InvalidMessage
 
@@ -28,6 +30,7 @@ from hyperflock._transport.frames import encode, parse_server
 from hyperflock._transport.http import AGENT, Origin, back_off_s, tls_context
 from hyperflock._transport.messages import (
     PROTOCOL_VERSION,
+    Dimension,
     ErrorMessage,
     HelloResearcher,
     Refused,
@@ -54,6 +57,9 @@ async def watch(
 ) -> AsyncGenerator[Update, None]:
     """Yield a study's updates after the cursor ``after``.
 
+    The server sends the values of the study's space in the first update of a connection and after
+    they have changed; each row that is yielded has them.
+
     Raises
     ------
     ServerUnreachableError
@@ -62,13 +68,14 @@ async def watch(
         The server refuses the token, the study or the protocol's version.
     """
     attempt = 0
+    space: list[Dimension] = []  # as the server sent it last
     silent_since = time.monotonic()
     while True:
         failure: HyperflockError
         connected = False
         try:
             async with connection(origin) as socket:
-                await greet(socket, token, Watch(study=study, after=after))
+                await greet(socket, token, Watch(study=study, after=after, space_once=True))
                 connected = True
                 async for frame in socket:
                     update = _update(frame)
@@ -76,6 +83,10 @@ async def watch(
                         continue
                     attempt = 0
                     after = max(after, update.cursor)
+                    if _has_values(update.study.space):
+                        space = update.study.space
+                    elif space:
+                        update.study = replace(update.study, space=space)
                     yield update
                 failure = ServerUnreachableError("the server closed the connection")
         except (
@@ -148,6 +159,11 @@ def back_off(attempt: int) -> float:
 def is_passing(error: HyperflockError) -> bool:
     """Return whether a later connection can succeed after this error."""
     return error.code in _PASSING
+
+
+def _has_values(space: list[Dimension]) -> bool:
+    """Return whether the space of a row is whole; with ``space_once`` most rows have names only."""
+    return any(dimension.values or dimension.range is not UNSET for dimension in space)
 
 
 def _update(frame: Any) -> Update | None:

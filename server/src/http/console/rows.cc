@@ -22,9 +22,10 @@ using protocol::name_of;
 using protocol::ObjectWriter;
 
 // If a study's points are given one by one, each name has as many values as the study has trials.
-// So the row of such a study has only the names.
-void append_space(std::string& out, const protocol::StudySpec& spec) {
-  if (spec.kind != protocol::StudyKind::points) return protocol::append_space(out, spec.space);
+// So the row of such a study always has only the names.
+void append_space(std::string& out, const protocol::StudySpec& spec, Space amount) {
+  if (spec.kind != protocol::StudyKind::points && amount == Space::whole)
+    return protocol::append_space(out, spec.space);
   append_list(out, spec.space, [&out](const protocol::Dimension& dimension) {
     ObjectWriter(out).raw("name", dimension.name_json).raw("values", "[]").end();
   });
@@ -188,7 +189,7 @@ Held held_of(const storage::StudyRow& row, const storage::Stop& stop) {
 }
 
 std::string study_row_json(const storage::StudyRow& row, Sampler sampler,
-                           const dispatch::Estimate& estimate, const Held& held) {
+                           const dispatch::Estimate& estimate, const Held& held, Space space) {
   std::string out;
   out.reserve(1024);
   ObjectWriter study(out);
@@ -223,7 +224,7 @@ std::string study_row_json(const storage::StudyRow& row, Sampler sampler,
       .integer("seed", row.spec.seed)
       .integer("created_at", row.created_at);
   if (row.finished_at != 0) study.integer("finished_at", row.finished_at);
-  append_space(study.begin("space"), row.spec);
+  append_space(study.begin("space"), row.spec, space);
   protocol::append_runtime(study.begin("runtime"), row.spec.chainer, row.spec.backend);
   if (row.spec.requires_device != protocol::Requirements{})
     protocol::append_requirements(study.begin("requires"), row.spec.requires_device);

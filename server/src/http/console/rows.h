@@ -16,6 +16,9 @@ namespace hyperflock::http {
 
 enum class Detail { row, curve, full };  // curve: with points; full: with attempts_list too
 enum class Sampler { away, attached };   // whether the owner of an ask-and-tell study is connected
+// whole: with values and ranges. A space may have hundreds of KiB, and it changes only when the
+// study is extended, so a client that has it asks for names.
+enum class Space { whole, names };
 
 // Limits the curves in one answer: their number, because each is read by a query of its own, and
 // their points, which are written. Rows beyond the limit have no curve. A client can request such a
@@ -51,7 +54,8 @@ Held held_of(const storage::StudyRow& row, const storage::Stop& stop);
 
 // `estimate` is written only for a study that runs.
 std::string study_row_json(const storage::StudyRow& row, Sampler sampler = Sampler::away,
-                           const dispatch::Estimate& estimate = {}, const Held& held = {});
+                           const dispatch::Estimate& estimate = {}, const Held& held = {},
+                           Space space = Space::whole);
 std::string trial_row_json(const storage::TrialDetail& detail, Detail amount = Detail::row);
 
 }  // namespace hyperflock::http

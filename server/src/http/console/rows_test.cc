@@ -38,6 +38,13 @@ TEST(StudyRow, RunningWithoutABest) {
       R"("estimate":{"runs":0,"devices":0,"why":"no_run"}})");
 }
 
+TEST(StudyRow, ItsSpaceMayHaveNamesOnly) {
+  const std::string json = study_row_json(study(), Sampler::away, {}, {}, Space::names);
+  EXPECT_NE(json.find(R"("space":[{"name":"c","values":[]},{"name":"d","values":[]}],)"),
+            std::string::npos)
+      << json;
+}
+
 TEST(StudyRow, R61_ItHasAPriorityOtherThan0) {
   storage::StudyRow row = study();
   row.priority = -3;

@@ -335,12 +335,13 @@ Status set_share(const SiteContext& context, const Request& request, const Reply
 
 Result<Response> list_awaiting(const SiteContext& context, const Request& request) {
   TRY(const auto wanted, page_of(request.query, kUsualPage, kMostPage));
+  TRY(const Space space, space_of(request.query));
   TRY(const auto found, context.storage.awaiting_approval(wanted.after, wanted.limit));
   std::int64_t cursor = wanted.after;
   std::string out;
   ObjectWriter body(out);
   append_list(body.begin("studies"), found.studies, [&](const storage::StudyRow& row) {
-    out += shown_study_json(context.hub, context.identities, row);
+    out += shown_study_json(context.hub, context.identities, row, space);
     cursor = to_int(row.id);
   });
   body.integer("cursor", cursor).boolean("more", found.more).end();

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "http/console/console_rest.h"
-#include "http/console/rows.h"
 #include "http/core/router.h"
 
 namespace hyperflock::http {
@@ -14,11 +13,18 @@ Error unknown_study() {
 }
 
 std::string shown_study_json(const Hub& hub, const auth::IdentityCache& identities,
-                             const storage::StudyRow& row) {
+                             const storage::StudyRow& row, Space space) {
   const std::int64_t open = open_trials(row).value_or(0);
   return study_row_json(row, hub.is_owned(row.id) ? Sampler::attached : Sampler::away,
                         hub.estimate(row.id, open),
-                        held_of(row, identities.stop_of(row.owner, row.project, row.spec)));
+                        held_of(row, identities.stop_of(row.owner, row.project, row.spec)), space);
+}
+
+Result<Space> space_of(std::string_view query) {
+  const auto asked = query_value(query, "space");
+  if (!asked) return Space::whole;
+  if (*asked == "names") return Space::names;
+  return Error{"bad_field", "space may be: names. Without it, rows have the whole space.", "space"};
 }
 
 bool may_see(const storage::Principal& principal, const storage::StudyRow& study) {

@@ -4,8 +4,10 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "base/result.h"
+#include "http/console/rows.h"
 #include "http/core/site.h"
 #include "http/core/site_context.h"
 
@@ -16,7 +18,11 @@ Error unknown_study();
 // Returns the study's row as JSON. The hub adds whether the study's owner is connected, and how
 // long the study will still take.
 std::string shown_study_json(const Hub& hub, const auth::IdentityCache& identities,
-                             const storage::StudyRow& row);
+                             const storage::StudyRow& row, Space space = Space::whole);
+
+// Returns how much of the space the rows have that a request asks for: with the query `space=names`
+// only names. Error: `bad_field`.
+Result<Space> space_of(std::string_view query);
 
 bool may_see(const storage::Principal& principal, const storage::StudyRow& study);
 

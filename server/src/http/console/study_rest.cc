@@ -360,13 +360,14 @@ Status remove(const SiteContext& context, const Request& request, const Reply& r
 // Lists the studies that the caller may see, newest first. The cursor is the last study's id.
 Result<Response> studies(const SiteContext& context, const Request& request) {
   TRY(const auto wanted, page_of(request.query, kDefaultPage, kLargestPage));
+  TRY(const Space space, space_of(request.query));
   storage::StudyQuery query{.before = wanted.after, .limit = wanted.limit};
   if (!is_admin(request)) query.owner = request.principal.name;
   TRY(const auto found, context.storage.studies(query));
   std::string out;
   ObjectWriter page(out);
   append_list(page.begin("studies"), found.studies, [&](const storage::StudyRow& row) {
-    out += shown_study_json(context.hub, context.identities, row);
+    out += shown_study_json(context.hub, context.identities, row, space);
   });
   page.integer("cursor", found.studies.empty() ? wanted.after : to_int(found.studies.back().id))
       .boolean("more", found.more)
@@ -375,8 +376,9 @@ Result<Response> studies(const SiteContext& context, const Request& request) {
 }
 
 Result<Response> study(const SiteContext& context, const Request& request) {
+  TRY(const Space space, space_of(request.query));
   TRY(const auto row, readable_study(context, request));
-  return json_response(200, shown_study_json(context.hub, context.identities, row));
+  return json_response(200, shown_study_json(context.hub, context.identities, row, space));
 }
 
 // Sends the spec with the newest version of the code, or with that of `code_version` (R64).
