@@ -138,6 +138,34 @@ TEST(Owner, R42_SomebodyElsesStudyIsUnknownAndAGridIsNotAsked) {
   EXPECT_EQ(administrator.receive().generation, 1);
 }
 
+// The server looks for the next best trial in pieces, and a watcher hears of it.
+TEST(Owner, R57_TheBestTrialIsTakenBackAndTheNextOneIsFound) {
+  const TestServer server;
+  const std::int64_t study = server.submit_asked();
+  TestOwner owner(server, study);
+  owner.receive();
+  owner.asks({0, 1, 2});
+  TestWorker worker(server, server.join());
+  for (int i = 0; i < 3; ++i) {
+    const protocol::Lease lease = worker.await_lease();
+    worker.send(TestWorker::result(lease.attempt, static_cast<double>(to_int(lease.trial))));
+    worker.receive<protocol::ResultAck>();
+  }
+  const auto best = [&] { return json_at(server.rest("GET", path(study)).body, "best.trial"); };
+  EXPECT_EQ(best(), "2");
+  owner.says({.constraints = {{TrialNumber{2}, {1}}}});
+  EXPECT_TRUE(until([&] { return best() == "1"; }));
+  EXPECT_TRUE(until([&] {
+    return server.rest("GET", path(study)).body.find("best_pending") == std::string::npos;
+  }));
+  owner.says({.constraints = {{TrialNumber{1}, {1}}, {TrialNumber{0}, {1}}}});
+  EXPECT_TRUE(until([&] {
+    const auto none = server.rest("GET", path(study, "/best"));
+    return none.body.find("meets its constraints") != std::string::npos;
+  }));
+  EXPECT_EQ(status_and_code(server.rest("GET", path(study, "/best"))), "404 no_feasible_trial");
+}
+
 TEST(Owner, R43_ACallWithoutAnOwnerEndsAndTheAttemptGoesBack) {
   const TestServer server([](ServeConfig& config) { config.call_ms = 1; });
   const std::int64_t study = server.submit_asked();

@@ -16,12 +16,12 @@
 #include "base/steady_clock.h"
 #include "hub/answer_times.h"
 #include "hub/backoff.h"
-#include "hub/deletion_sweep.h"
 #include "hub/device_collection.h"
 #include "hub/executor.h"
 #include "hub/group_commit.h"
 #include "hub/inbox.h"
 #include "hub/overloaded.h"
+#include "hub/piecework.h"
 #include "hub/token_sessions.h"
 #include "hub/watchers.h"
 #include "protocol/codec.h"
@@ -47,10 +47,12 @@ class StrandHub final : public Hub {
         strand_(asio::make_strand(io)),
         tick_(strand_),
         reload_(strand_),
-        sweep_(
+        piecework_(
             strand_,
             [this](storage::Transition piece, Committed done) {
-              stage({std::move(piece)}, std::move(done));
+              commit_then({std::move(piece)}, std::move(done), [this](const auto& outcome) {
+                if (outcome.study) watchers_.wake(*outcome.study);  // its best trials may differ
+              });
             },
             [this](Task next) { push(std::move(next)); }),
         backoff_(settings.first_reload_ms, settings.longest_reload_ms),
@@ -65,13 +67,9 @@ class StrandHub final : public Hub {
   ~StrandHub() override { stop(); }
 
   void restore(storage::Snapshot snapshot) override {
-    const bool unswept = snapshot.unswept;
-    if (full_) {
-      push(Task([this] { schedule_reload(); }));
-    } else {
-      push(dispatch::Event(dispatch::Restored{std::move(snapshot)}));
-    }
-    if (unswept) push(Task([this] { sweep_.begin(); }));
+    if (snapshot.unswept) push(Task([this] { piecework_.begin(); }));
+    if (full_) return push(Task([this] { schedule_reload(); }));
+    push(dispatch::Event(dispatch::Restored{std::move(snapshot)}));
   }
 
   void set_room(bool has_room) override { push(dispatch::Event(dispatch::RoomChanged{has_room})); }
@@ -80,7 +78,7 @@ class StrandHub final : public Hub {
     push(Task([this, quiet = std::move(quiet)]() mutable {
       draining_ = true;
       quiet_ = std::move(quiet);
-      sweep_.stop();
+      piecework_.stop();
       handle(dispatch::DrainStarted{});
     }));
   }
@@ -258,7 +256,7 @@ class StrandHub final : public Hub {
                   if (outcome.applied != Applied::applied) return;
                   outputs_.forget(study);
                   watchers_.wake(study);  // watchers notice that the study was deleted
-                  sweep_.begin();
+                  piecework_.begin();
                 });
   }
 
@@ -612,8 +610,8 @@ class StrandHub final : public Hub {
     }
     backoff_.reset();
     unproven_ = false;
-    // The sweep waits for a successful commit, because its own failure would close every session.
-    if (std::exchange(unswept_, false)) sweep_.begin();
+    // The work waits for a successful commit, because its own failure would close every session.
+    if (std::exchange(unswept_, false)) piecework_.begin();
     dispatch::BatchCommitted committed;
     committed.outcomes.reserve(done.items.size());
     bool queued = false;
@@ -623,6 +621,7 @@ class StrandHub final : public Hub {
       const storage::Outcome& outcome = (*done.outcomes)[i];
       --uncommitted_;
       queued |= outcome.queued;
+      if (outcome.searches) piecework_.begin();
       budget_.note(item.transition, outcome, time);
       if (!outcome.dropped.empty() || !outcome.disowned.empty()) settings_.dropped(outcome);
       if (item.done) {
@@ -742,7 +741,7 @@ class StrandHub final : public Hub {
   Strand strand_;
   Timer tick_;
   Timer reload_;
-  DeletionSweep sweep_;
+  Piecework piecework_;
   std::optional<Instant> armed_;
   Backoff backoff_;
   dispatch::Dispatcher dispatcher_;
@@ -762,7 +761,7 @@ class StrandHub final : public Hub {
   std::uint64_t last_request_ = 0;
   std::function<void()> quiet_;
   bool leaves_full_ = false;  // the disk has room again, and the writer must be told
-  bool unswept_ = false;      // a deletion waits for a commit that works again
+  bool unswept_ = false;      // piecework waits for a commit that works again
 
   std::atomic<std::uint64_t> last_session_{0};
   std::atomic<std::size_t> open_sessions_{0};

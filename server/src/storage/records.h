@@ -82,6 +82,9 @@ struct StudyRow {
   // their constraints (R57). The lowest number wins a tie. nullopt with several directions.
   std::optional<TrialNumber> best_trial;
   double best_value = 0;
+  // Set while the best trials are looked for again, because one of them was taken back: trials with
+  // numbers from this one on were not looked at yet, so one of them may be better (SearchBest).
+  std::optional<TrialNumber> search_from{};
   // Only for a study with several directions: the complete trials that meet their constraints and
   // that no other trial beats, in the order of their numbers. At most the first kShownBest.
   std::vector<TrialNumber> best_trials{};

@@ -42,7 +42,9 @@ struct Snapshot {
   std::int64_t next_study_id = 1;
   std::int64_t next_attempt_id = 1;
   Rules rules{};
-  bool unswept = false;  // whether deleted studies left rows, which SweepDeleted removes
+  // Whether deleted studies left rows, which SweepDeleted removes, or a study lacks best trials,
+  // which SearchBest looks for.
+  bool unswept = false;
 };
 
 struct Identities {
@@ -69,12 +71,12 @@ struct StudyPage {
 };
 inline constexpr std::size_t kPageSpecBytes = std::size_t{2} << 20;
 
-// The facts about a project that volunteers see.
-struct ProjectTotals {
 // A page of trials has fewer trials than its limit if their texts are long: it ends with the trial
 // by which the texts have this many bytes (page_bytes.h).
 inline constexpr std::size_t kPageTextBytes = std::size_t{4} << 20;
 
+// The facts about a project that volunteers see.
+struct ProjectTotals {
   std::int64_t studies = 0;
   std::int64_t done = 0;    // trials with an outcome, without cancelled ones
   std::int64_t trials = 0;  // of all studies, at most kManyTrials

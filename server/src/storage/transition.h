@@ -276,22 +276,33 @@ struct StoreSuggestion {
 
 // Is applied only if the trial has a row (else `conflict`), its study has this generation (else
 // `superseded`), and the trial has a result and no constraints of its owner yet (else `repeated`).
-// A complete trial may then become one of the best, or no longer be one (R57).
+// A complete trial may then become one of the best, or no longer be one (R57). If it was one, the
+// next ones are looked for by SearchBest (Outcome::searches).
 struct StoreConstraints {
   TrialKey trial;
   std::int64_t generation = 0;
   std::vector<double> values;
 };
 
+// The number of trials that are looked at at once. This takes some milliseconds.
+inline constexpr std::int64_t kSearchedTrials = 1'000;
+
+// Looks at the next trials, at most this many, of a study that has lost one of its best trials
+// (StudyRow::search_from), and makes those that no other one beats its best trials. `repeated` if
+// there is no such study. Outcome::study is the study.
+struct SearchBest {
+  std::int64_t trials = kSearchedTrials;
+};
+
 using Transition =
     std::variant<CreateStudy, StartAttempt, StoreResult, EndAttempt, AppendPoints, StoreCheckpoint,
                  StoreArtifact, FailTrial, EndStudy, DeleteStudy, SweepDeleted, PauseStudy,
                  SetPriority, JudgeStudy, ExtendStudy, ReissueTrials, ClaimStudy, AskTrials,
-                 StoreSuggestion, StoreConstraints, SetWebhook, StoreWebhookSecret, NoteDevices,
-                 NoteDelivery, CreatePrincipal, UpdatePrincipal, CreateToken, RevokeToken,
-                 CreateProject, FreezeProject, BarBlob, SetCeiling, SetShare, CreateEnrolment,
-                 RevokeEnrolment, CreateDevice, SeeDevice, CollectDevice, RevokeDevice, EraseDevice,
-                 OwnBlob, NoteAudit, TrimAudit, KeepTime>;
+                 StoreSuggestion, StoreConstraints, SearchBest, SetWebhook, StoreWebhookSecret,
+                 NoteDevices, NoteDelivery, CreatePrincipal, UpdatePrincipal, CreateToken,
+                 RevokeToken, CreateProject, FreezeProject, BarBlob, SetCeiling, SetShare,
+                 CreateEnrolment, RevokeEnrolment, CreateDevice, SeeDevice, CollectDevice,
+                 RevokeDevice, EraseDevice, OwnBlob, NoteAudit, TrimAudit, KeepTime>;
 
 enum class Applied {
   applied,     // the guard held; the change is durable
@@ -339,7 +350,8 @@ struct Outcome {
   bool paused = false;                  // FailTrial: whether the study paused with it
   std::int64_t priority = 0;            // ReissueTrials, ExtendStudy, ClaimStudy: the study's
   std::shared_ptr<const protocol::StudySpec> spec{};  // ReissueTrials, ExtendStudy: the new one
-  bool queued = false;  // an event waits for its delivery to a webhook (R62)
+  bool queued = false;    // an event waits for its delivery to a webhook (R62)
+  bool searches = false;  // StoreConstraints: SearchBest has to look for the best trials again
   bool operator==(const Outcome&) const = default;
 };
 

@@ -194,6 +194,7 @@ export const studyRow = fields({
   finished_at: v.exactOptional(integer()),
   best: v.exactOptional(bestRow),
   best_trials: v.exactOptional(list(integer(), MAX_ROWS)),
+  best_pending: v.exactOptional(flag),
   kind: v.exactOptional(studyKind),
   directions: v.exactOptional(list(direction, MAX_VALUES, 1)),
   sampler: v.exactOptional(samplerRow),

@@ -16,6 +16,12 @@ _SHOWN = 20
 
 def no_best(row: StudyRow) -> NoCompleteTrialError:
     """Return the error of a study that has no best trial."""
+    if row.best_pending is True:
+        return NoCompleteTrialError(
+            f"the best trial of study {row.study} was taken back, and the server still looks for "
+            "the next one; ask again in a moment",
+            code="no_feasible_trial",
+        )
     if row.complete:
         return NoCompleteTrialError(
             f"no trial of study {row.study} that is complete meets its constraints; "

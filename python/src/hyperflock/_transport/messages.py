@@ -596,6 +596,8 @@ class StudyRow(StudyProgress, Struct):
     best: BestRow | UnsetType = UNSET  # the best trial of a study with one direction (R57)
     # with several directions: the first of the trials that no other one beats
     best_trials: Annotated[list[TrialNumber], Meta(max_length=MAX_ROWS)] | UnsetType = UNSET
+    # one of the best trials was taken back, and the server still looks for those that replace it
+    best_pending: bool | UnsetType = UNSET
     kind: StudyKind | UnsetType = UNSET
     directions: (
         Annotated[list[Direction], Meta(min_length=1, max_length=MAX_VALUES)] | UnsetType
@@ -851,10 +853,10 @@ class Watch(Struct, tag_field="type", tag="watch"):
     after: Count  # trials after this cursor are sent
     trial: TrialNumber | UnsetType = UNSET  # the trial whose lines are sent too
     log_after: Count | UnsetType = UNSET  # lines after this cursor are sent
-    own: OwnerClaim | UnsetType = UNSET
-
     # only the first update has the values of the study's space, and the first after they changed
     space_once: bool | UnsetType = UNSET
+    own: OwnerClaim | UnsetType = UNSET
+
 
 class OwnerReply(Struct, tag_field="type", tag="reply"):
     """A reply of a study's owner (R46)."""

@@ -248,6 +248,7 @@ std::string study_row_json(const storage::StudyRow& row, Sampler sampler,
     append_list(numbers, row.best_trials,
                 [&numbers](TrialNumber number) { append_integer(numbers, to_int(number)); });
   }
+  if (row.search_from) study.boolean("best_pending", true);
   if (asked) append_asked(study, row, sampler);
   if (row.state == storage::StudyState::running)
     append_estimate(study.begin("estimate"), row, estimate, !held.code.empty());

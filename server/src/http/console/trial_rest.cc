@@ -79,6 +79,11 @@ Result<Response> unfinished(const SiteContext& context, const Request& request) 
 
 // Returns the error that says why a study has no best trial.
 Error no_best(const storage::StudyRow& study) {
+  if (study.search_from) {
+    return Error{"no_feasible_trial",
+                 "The best trial was taken back, and the server still looks for the next one; ask "
+                 "again in a moment."};
+  }
   if (study.complete > 0) {
     return Error{"no_feasible_trial", "No complete trial of this study meets its constraints: " +
                                           std::to_string(study.complete) + " are complete."};

@@ -1,4 +1,10 @@
 // Tests which trials are the best of a study: constraints, several directions, ties (R57).
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <random>
+#include <set>
+
 #include "storage/contract/suite.h"
 
 namespace hyperflock::storage {
@@ -34,6 +40,14 @@ std::vector<Transition> asked(std::vector<Direction> directions, std::int64_t tr
 StoreConstraints constraints(std::int64_t number, std::vector<double> values,
                              std::int64_t generation = 1) {
   return {key(1, number), generation, std::move(values)};
+}
+
+// Looks for best trials until they are known, `trials` at a time. Returns the number of pieces.
+int search(Storage& storage, std::int64_t trials) {
+  for (int pieces = 0;; ++pieces) {
+    const auto outcomes = storage.apply(std::vector<Transition>{SearchBest{trials}}).value();
+    if (outcomes.at(0).applied != Applied::applied) return pieces;
+  }
 }
 
 std::vector<std::int64_t> numbers_of(const std::vector<TrialDetail>& trials) {
@@ -124,10 +138,112 @@ TEST_P(StorageContract, R57_ConstraintsThatWereNotAnnouncedTakeATrialBack) {
   apply(asked({Direction::minimize}, 3));
   apply({complete(1, {5}), complete(2, {1}), complete(3, {4})});
   EXPECT_EQ(study(1).best_trial, TrialNumber{1});
-  EXPECT_EQ(applied(constraints(1, {0.5})), Applied::applied);
-  EXPECT_EQ(study(1).best_trial, TrialNumber{2});
-  apply({constraints(0, {1}), constraints(2, {1})});
+  EXPECT_FALSE(storage().load()->unswept);
+  const Outcome taken = apply_one(constraints(1, {0.5}));
+  EXPECT_EQ(taken.applied, Applied::applied);
+  EXPECT_TRUE(taken.searches);
   EXPECT_FALSE(study(1).best_trial.has_value());
+  EXPECT_EQ(study(1).search_from, TrialNumber{0});
+  reopen();
+  EXPECT_TRUE(storage().load()->unswept);
+  EXPECT_EQ(search(storage(), 1), 4);  // three trials, and the end
+  EXPECT_FALSE(storage().load()->unswept);
+  EXPECT_EQ(study(1).search_from, std::nullopt);
+  EXPECT_EQ(study(1).best_trial, TrialNumber{2});
+  // A trial that is not the best changes nothing.
+  const auto both = apply({constraints(0, {1}), constraints(2, {1})});
+  EXPECT_FALSE(both[0].searches);
+  EXPECT_TRUE(both[1].searches);
+  EXPECT_EQ(search(storage(), 100), 1);
+  EXPECT_FALSE(study(1).best_trial.has_value());
+}
+
+TEST_P(StorageContract, R57_ResultsAndFurtherTakeBacksCountWhileTheBestIsLookedFor) {
+  apply(asked({Direction::minimize}, 6));
+  apply({complete(1, {1}), complete(2, {5}), complete(3, {2}), complete(4, {3})});
+  apply_one(constraints(0, {1}));
+  apply_one(SearchBest{2});
+  EXPECT_EQ(study(1).best_trial, TrialNumber{1});  // of those that were looked at
+  EXPECT_EQ(study(1).search_from, TrialNumber{2});
+  apply_one(complete(6, {4}));
+  EXPECT_EQ(study(1).best_trial, TrialNumber{5});
+  EXPECT_FALSE(apply_one(constraints(2, {1})).searches);  // it was not looked at yet
+  EXPECT_TRUE(apply_one(constraints(5, {1})).searches);
+  EXPECT_EQ(study(1).search_from, TrialNumber{0});
+  search(storage(), 2);
+  EXPECT_EQ(study(1).best_trial, TrialNumber{3});
+  EXPECT_EQ(study(1).best_value, 3);
+}
+
+TEST_P(StorageContract, R57_LongAttributesEndAPieceOfTheSearch) {
+  apply(asked({Direction::minimize}, 3));
+  for (std::int64_t i = 0; i < 3; ++i) {
+    StoreResult store = complete(i + 1, {static_cast<double>(i)});
+    store.result.attrs = R"({"user":{"text":")" + std::string(std::size_t{1} << 20, 'a') + "\"}}";
+    apply({store});
+  }
+  apply_one(constraints(0, {1}));
+  EXPECT_EQ(search(storage(), 100), 4);
+  EXPECT_EQ(study(1).best_trial, TrialNumber{1});
+}
+
+// Returns the trials that no other one beats, if all directions are `minimize`.
+std::vector<TrialNumber> front_of(const std::map<std::int64_t, std::vector<double>>& values) {
+  const auto beats = [](const std::vector<double>& one, const std::vector<double>& other) {
+    return one != other && one.front() <= other.front() && one.back() <= other.back();
+  };
+  std::vector<TrialNumber> front;
+  for (const auto& [number, mine] : values) {
+    const bool beaten =
+        std::ranges::any_of(values, [&](const auto& other) { return beats(other.second, mine); });
+    if (!beaten) front.emplace_back(TrialNumber{number});
+  }
+  return front;
+}
+
+// Makes random results, constraints and pieces of searches. `apply` applies a transition. Returns
+// the values of the complete trials that were not taken back.
+std::map<std::int64_t, std::vector<double>> walk(std::size_t directions, std::int64_t trials,
+                                                 const std::function<void(Transition)>& apply) {
+  std::mt19937 random(57);
+  const auto pick = [&random](std::int64_t most) {
+    return static_cast<std::int64_t>(random() % static_cast<std::uint32_t>(most));
+  };
+  std::map<std::int64_t, std::vector<double>> values;
+  std::set<std::int64_t> rejected;
+  for (int step = 0; step < 500; ++step) {
+    const std::int64_t number = pick(trials);
+    const std::int64_t what = pick(3);
+    if (what == 0 && !values.contains(number) && !rejected.contains(number)) {
+      std::vector<double>& mine = values[number];
+      for (std::size_t i = 0; i < directions; ++i) mine.push_back(static_cast<double>(pick(20)));
+      apply(complete(number + 1, mine));
+    } else if (what == 1 && values.erase(number) > 0) {
+      apply(constraints(number, {1}));
+      rejected.insert(number);
+    } else {
+      apply(SearchBest{1 + pick(5)});
+    }
+  }
+  return values;
+}
+
+TEST_P(StorageContract, R57_ASearchInPiecesFindsTheBestTrial) {
+  constexpr std::int64_t kTrials = 100;
+  apply(asked({Direction::minimize}, kTrials));
+  const auto left = walk(1, kTrials, [this](Transition one) { apply_one(std::move(one)); });
+  search(storage(), 3);
+  const auto front = front_of(left);
+  ASSERT_FALSE(front.empty());
+  EXPECT_EQ(study(1).best_trial, front.front());
+}
+
+TEST_P(StorageContract, R57_ASearchInPiecesFindsAllTrialsThatNoOtherOneBeats) {
+  constexpr std::int64_t kTrials = 100;
+  apply(asked({Direction::minimize, Direction::minimize}, kTrials));
+  const auto left = walk(2, kTrials, [this](Transition one) { apply_one(std::move(one)); });
+  search(storage(), 3);
+  EXPECT_EQ(study(1).best_trials, front_of(left));
 }
 
 TEST_P(StorageContract, R57_TheyTakeATrialBackFromTheFrontToo) {
@@ -135,6 +251,10 @@ TEST_P(StorageContract, R57_TheyTakeATrialBackFromTheFrontToo) {
   apply({complete(1, {3, 1}), complete(2, {1, 1}), complete(3, {2, 2})});
   EXPECT_THAT(study(1).best_trials, ElementsAre(TrialNumber{1}));
   apply_one(constraints(1, {0.5}));
+  EXPECT_THAT(study(1).best_trials, IsEmpty());
+  apply_one(SearchBest{1});
+  EXPECT_THAT(study(1).best_trials, ElementsAre(TrialNumber{0}));
+  EXPECT_EQ(search(storage(), 1), 3);
   EXPECT_THAT(study(1).best_trials, ElementsAre(TrialNumber{0}, TrialNumber{2}));
   apply_one(constraints(0, {-1}));
   EXPECT_THAT(study(1).best_trials, ElementsAre(TrialNumber{0}, TrialNumber{2}));

@@ -1,6 +1,6 @@
 // Keeps the best trials of studies (R57). If a study has one direction, its progress row names the
-// best trial. If it has several, `best_trials` has a row for each trial that no other one beats.
-// See writer.h.
+// best trial. If it has several, `best_trials` has a row for each trial that no other one beats. A
+// trial that is taken back makes SearchBest look at all trials again, in pieces. See writer.h.
 #include "storage/best.h"
 
 #include <algorithm>
@@ -15,6 +15,11 @@
 namespace hyperflock::storage::sqlite {
 namespace {
 
+// SearchBest looks at no more trials after it has read this many bytes of attributes, or compared
+// this many pairs of trials.
+constexpr std::size_t kSearchedBytes = std::size_t{1} << 20;
+constexpr std::size_t kSearchedPairs = 1'000'000;
+
 constexpr Sql kAddBest = "INSERT INTO best_trials (study, number, result_values) VALUES (?, ?, ?)";
 
 std::vector<protocol::Direction> directions_of(Connection& db, StudyId id) {
@@ -28,8 +33,9 @@ bool are_met(const std::vector<double>& constraints) {
   return std::ranges::all_of(constraints, [](double value) { return value <= 0; });
 }
 
-// Computes the best trials of a study from all of its results. With one direction it stores the
-// best trial in `study`; with several it returns the trials that no other trial beats.
+// Computes the best trials of a study from all of its results at once, for a database that is not
+// in use. With one direction it stores the best trial in `study`; with several it returns the
+// trials that no other trial beats.
 std::vector<Candidate> best_of(Connection& db, StudyRow& study) {
   study.best_trial.reset();
   study.best_value = 0;
@@ -57,10 +63,11 @@ void store_front(Connection& db, StudyId id, const std::vector<Candidate>& front
   for (const Candidate& one : front) db.run(kAddBest, id, one.number, as_blob(one.values));
 }
 
-// Returns every study with its spec.
+// Returns every study whose best trials are known, with its spec.
 std::vector<StudyRow> studies_with_specs(Connection& db) {
   std::vector<StudyRow> studies;
-  Query row = db.query("SELECT id, spec FROM studies JOIN study_progress ON study = id");
+  Query row = db.query(
+      "SELECT id, spec FROM studies JOIN study_progress ON study = id WHERE search_from IS NULL");
   while (row.next()) {
     auto spec = protocol::parse_study_spec(row.text(1));
     if (!spec) continue;
@@ -98,6 +105,10 @@ void Writer::offer(Study& study, Candidate one) {
   }
   std::vector<Candidate>& front = front_of(study);
   if (one.values.size() != study.row.spec.directions.size()) return;
+  // A search may find a trial that is one of the best already.
+  if (study.row.search_from &&
+      std::ranges::find(front, one.number, &Candidate::number) != front.end())
+    return;
   std::vector<TrialNumber> beaten;
   if (!offer_to_front(front, study.row.spec.directions, one, beaten)) return;
   for (const TrialNumber number : beaten)
@@ -105,11 +116,73 @@ void Writer::offer(Study& study, Candidate one) {
   db_->run(kAddBest, id, one.number, as_blob(one.values));
 }
 
-void Writer::find_best(Study& study) {
-  front_of(study);  // reads the directions
-  study.front = best_of(*db_, study.row);
-  store_front(*db_, study.row.id, *study.front);
+bool Writer::take_back(Study& study, TrialNumber number) {
+  if (study.row.spec.directions.size() > 1) {
+    const auto is_it = [number](const Candidate& one) { return one.number == number; };
+    if (std::erase_if(front_of(study), is_it) == 0) return false;
+    db_->run("DELETE FROM best_trials WHERE study = ? AND number = ?", study.row.id, number);
+  } else {
+    if (study.row.best_trial != number) return false;
+    study.row.best_trial.reset();
+    study.row.best_value = 0;
+  }
+  study.row.search_from = TrialNumber{0};
   touch(study);
+  return true;
+}
+
+Writer::Searched Writer::next_candidates(const Study& study, std::int64_t most) {
+  Searched searched;
+  std::int64_t seen = 0;
+  std::size_t bytes = 0;
+  TrialNumber last{};
+  {
+    Query row = db_->query(
+        "SELECT t.number, t.state, t.constrained, t.constraints, a.result_values, a.attrs"
+        " FROM trials AS t LEFT JOIN attempts AS a ON a.id = t.accepted_attempt"
+        " WHERE t.study = ? AND t.number >= ? ORDER BY t.number LIMIT ?",
+        study.row.id, *study.row.search_from, most);
+    while (bytes < kSearchedBytes && row.next()) {
+      ++seen;
+      last = TrialNumber{row.integer(0)};
+      const auto state = static_cast<TrialState>(row.integer(1));
+      const auto constrained = static_cast<Constrained>(row.integer(2));
+      if (state != TrialState::complete || constrained == Constrained::waits) continue;
+      bytes += row.text(5).size();
+      if (!are_met(doubles_of(row.text(3))) || !protocol::meets_constraints(row.text(5))) continue;
+      searched.found.push_back({last, doubles_of(row.text(4))});
+    }
+  }
+  const bool ended = seen < most && bytes < kSearchedBytes;
+  if (!ended) searched.next = TrialNumber{to_int(last) + 1};
+  return searched;
+}
+
+Outcome Writer::apply_one(const SearchBest& search) {
+  Outcome outcome;
+  outcome.applied = Applied::repeated;
+  write_changed_studies();  // so that the next query finds what this batch has changed
+  {
+    Query row =
+        db_->query("SELECT study FROM study_progress WHERE search_from IS NOT NULL LIMIT 1");
+    if (!row.next()) return outcome;
+    outcome.study = StudyId{row.integer(0)};
+  }
+  Study* study = find_study(*outcome.study);
+  Searched searched = next_candidates(*study, std::max<std::int64_t>(search.trials, 1));
+  std::size_t pairs = 0;
+  for (Candidate& one : searched.found) {
+    const TrialNumber number = one.number;
+    offer(*study, std::move(one));
+    pairs += study->front ? study->front->size() : 1;
+    if (pairs < kSearchedPairs || number == searched.found.back().number) continue;
+    searched.next = TrialNumber{to_int(number) + 1};
+    break;
+  }
+  study->row.search_from = searched.next;
+  touch(*study);
+  outcome.applied = Applied::applied;
+  return outcome;
 }
 
 Outcome Writer::apply_one(const StoreConstraints& store) {
@@ -143,7 +216,8 @@ Outcome Writer::apply_one(const StoreConstraints& store) {
   if (complete && was == Constrained::waits && meets) offer(*study, std::move(one));
   // The trial does not meet its constraints. Until now it could be one of the best, because the
   // owner had not announced that there are constraints.
-  if (complete && was == Constrained::no && !meets) find_best(*study);
+  if (complete && was == Constrained::no && !meets)
+    result.searches = take_back(*study, store.trial.number);
   result.applied = Applied::applied;
   return result;
 }

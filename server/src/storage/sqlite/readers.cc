@@ -237,10 +237,12 @@ Snapshot load(Connection& db) {
   Query next =
       db.query(Sql("SELECT max(study, coalesce((SELECT max(id) FROM studies), 0)) + 1,"
                    " max(attempt, coalesce((SELECT max(id) FROM attempts), 0)) + 1,"
-                   " EXISTS (SELECT 1 FROM studies WHERE owner = '') FROM given",
+                   " EXISTS (SELECT 1 FROM studies WHERE owner = '') OR EXISTS (SELECT 1"
+                   " FROM study_progress WHERE search_from IS NOT NULL) FROM given",
                    "SELECT greatest(study, (SELECT max(id) FROM studies)) + 1,"
                    " greatest(attempt, (SELECT max(id) FROM attempts)) + 1,"
-                   " EXISTS (SELECT 1 FROM studies WHERE owner = '') FROM given"));
+                   " EXISTS (SELECT 1 FROM studies WHERE owner = '') OR EXISTS (SELECT 1"
+                   " FROM study_progress WHERE search_from IS NOT NULL) FROM given"));
   next.next();
   snapshot.next_study_id = next.integer(0);
   snapshot.next_attempt_id = next.integer(1);

@@ -1,7 +1,7 @@
 // Measures storage by itself, on disk with synchronous=FULL: cycles ("accept a result, start the
 // next attempt") per second in groups of several sizes, and the time of one group. Also measures
-// how long the writer is busy with each piece of a deleted study. Set HYPERFLOCK_BENCH_DIR to
-// choose the disk.
+// how long the writer is busy with each piece of a deleted study, and of the search for the best
+// trial after it was taken back. Set HYPERFLOCK_BENCH_DIR to choose the disk.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -208,6 +208,48 @@ void sqlite_erasure(benchmark::State& state) {
   state.counters["busy_max_ms"] = busy.back();
 }
 
+// Takes back the best trial of a study with many results. The arguments are {results, trials that
+// one piece of the search looks at}.
+void sqlite_take_back(benchmark::State& state) {
+  constexpr std::int64_t kGroup = 1'000;
+  if (const char* folder = std::getenv("HYPERFLOCK_BENCH_DIR"); folder != nullptr)
+    ::setenv("TMPDIR", folder, 1);
+  const ScratchFolder folder;
+  const auto storage = SqliteStorage::open(folder.file("db"), wall_now, {}).value();
+  CreateStudy study = create_study(1, "key", protocol::Direction::maximize);
+  study.spec.kind = protocol::StudyKind::asked;
+  study.spec.space.clear();
+  std::vector<Transition> batch{study, ClaimStudy{StudyId{1}, "owner"}};
+  for (std::int64_t i = 1; i <= kGroup; ++i) batch.push_back(started(i));
+  bool ok = storage->apply(batch).has_value();
+  for (std::int64_t i = 1; i < state.range(0); i += kGroup)
+    ok = ok && storage->apply(group_of(i, kGroup)).has_value();
+  std::vector<double> pieces;
+  double first_ms = 0;
+  for (auto _ : state) {
+    // The first trial has the highest value.
+    const std::vector<Transition> rejected{StoreConstraints{key(1, 0), 1, {1.0}}};
+    auto begun = Clock::now();
+    const auto outcomes = storage->apply(rejected);
+    first_ms = ms_since(begun);
+    ok = ok && outcomes.has_value() && outcomes.value().front().searches;
+    for (bool more = true; more;) {
+      begun = Clock::now();
+      const auto piece = storage->apply(std::vector<Transition>{SearchBest{state.range(1)}});
+      more = piece.has_value() && piece.value().front().applied == Applied::applied;
+      pieces.push_back(ms_since(begun));
+    }
+  }
+  ok = ok && storage->study(StudyId{1}).value()->best_trial == TrialNumber{1};
+  if (!ok) state.SkipWithError("the best trial was not found");
+  std::sort(pieces.begin(), pieces.end());
+  state.counters["first_ms"] = first_ms;
+  state.counters["pieces"] = static_cast<double>(pieces.size());
+  state.counters["p50_ms"] = pieces[pieces.size() / 2];
+  state.counters["p99_ms"] = pieces[pieces.size() * 99 / 100];
+  state.counters["max_ms"] = pieces.back();
+}
+
 // The arguments are {cycles in a group, pages of the log before a checkpoint (0: the default)}.
 BENCHMARK(sqlite_cycles)
     ->ArgNames({"group", "pages"})
@@ -226,6 +268,14 @@ BENCHMARK(sqlite_cycles)
 BENCHMARK(sqlite_deletion)
     ->ArgNames({"trials", "files", "rows"})
     ->ArgsProduct({{100'000}, {0, 2}, {1'000, 4'000, 16'000}})
+    ->UseRealTime()
+    ->Unit(benchmark::kMillisecond)
+    ->Iterations(1);
+
+// 1,000,000 trials in one piece: the search at once, as it was before there were pieces.
+BENCHMARK(sqlite_take_back)
+    ->ArgNames({"results", "piece"})
+    ->ArgsProduct({{1'000'000}, {500, 1'000, 4'000, 1'000'000'000}})
     ->UseRealTime()
     ->Unit(benchmark::kMillisecond)
     ->Iterations(1);

@@ -448,7 +448,7 @@ Writer::Study* Writer::find_study(StudyId id) {
       "SELECT direction, state, complete, pruned, failed, running, attempts, cursor, finished_at,"
       " best_trial, best_value, kind, objectives, asked, generation, sampler, sampler_since,"
       " wanted, paused, artifacts, artifact_bytes, stopped_by, forgiven_seq, priority,"
-      " code, resumable_code, approval, owner, checkpoint_bytes, record_bytes"
+      " code, resumable_code, approval, owner, checkpoint_bytes, record_bytes, search_from"
       " FROM studies JOIN study_progress ON study = id WHERE id = ?",
       id);
   if (!row.next()) return nullptr;
@@ -484,6 +484,7 @@ Writer::Study* Writer::find_study(StudyId id) {
   study.owner = row.text(27);
   study.checkpoint_bytes = row.integer(28);
   study.record_bytes = row.integer(29);
+  if (const auto from = row.maybe_integer(30)) study.search_from = TrialNumber{*from};
   return &studies_.emplace(id, Study{std::move(study), false}).first->second;
 }
 
@@ -501,12 +502,13 @@ void Writer::write_changed_studies() {
         " attempts = ?, cursor = ?, finished_at = ?, best_trial = ?, best_value = ?, asked = ?,"
         " generation = ?, sampler = ?, sampler_since = ?, wanted = ?, paused = ?, artifacts = ?,"
         " artifact_bytes = ?, stopped_by = ?, forgiven_seq = ?, priority = ?, code = ?,"
-        " resumable_code = ?, approval = ?, checkpoint_bytes = ?, record_bytes = ? WHERE study = ?",
+        " resumable_code = ?, approval = ?, checkpoint_bytes = ?, record_bytes = ?,"
+        " search_from = ? WHERE study = ?",
         row.state, row.complete, row.pruned, row.failed, row.running, row.attempts, row.cursor,
         row.finished_at, row.best_trial, row.best_value, row.total, row.generation, row.sampler,
         row.sampler_since, row.wanted, row.paused ? 1 : 0, row.artifacts, row.artifact_bytes,
         row.stopped_by, row.forgiven_seq, row.priority, row.code, row.resumable_code, row.approval,
-        row.checkpoint_bytes, row.record_bytes, row.id);
+        row.checkpoint_bytes, row.record_bytes, row.search_from, row.id);
     study->changed = false;
   }
   changed_.clear();

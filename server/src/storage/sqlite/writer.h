@@ -128,6 +128,7 @@ class Writer {
   Outcome apply_one(const AskTrials& ask);
   Outcome apply_one(const StoreSuggestion& store);
   Outcome apply_one(const StoreConstraints& store);
+  Outcome apply_one(const SearchBest& search);  // in best.cc
   // Returns the limit of the owner's quota that the new trials would exceed; nullopt if none.
   std::optional<Excess> excess_of_trials(const AskTrials& ask, const std::string& owner);
 
@@ -148,8 +149,17 @@ class Writer {
   // Makes the trial one of the study's best, if no other one beats it (R57).
   void offer(Study& study, Candidate one);
   std::vector<Candidate>& front_of(Study& study);
-  // Computes the best trials of the study again from all of its results.
-  void find_best(Study& study);
+  // Takes a trial from the study's best ones, and returns whether it was one of them. SearchBest
+  // then looks at all trials again.
+  bool take_back(Study& study, TrialNumber number);
+  // Some trials of a study that were looked at, and from which trial on to look further; nullopt:
+  // these were the last ones.
+  struct Searched {
+    std::vector<Candidate> found;  // those that may be the best
+    std::optional<TrialNumber> next;
+  };
+  // Reads at most this many trials, from StudyRow::search_from on.
+  Searched next_candidates(const Study& study, std::int64_t most);
 
   // The next functions are in operator_rules.cc.
   Outcome apply_one(const FreezeProject& freeze);

@@ -121,8 +121,9 @@ TEST_F(PostgresTest, AServerThatWaitsChangesNoTables) {
   open().value().reset();
   const std::string newest = std::to_string(postgres::migrations().size());
   // The newest migration is undone.
-  sql("DROP INDEX failed_trials; DELETE FROM schema_versions WHERE version = " + newest +
-      "; UPDATE shards SET server = 'old', expires = now() + interval '1 hour'");
+  sql("ALTER TABLE study_progress DROP COLUMN search_from; DELETE FROM schema_versions WHERE "
+      "version = " +
+      newest + "; UPDATE shards SET server = 'old', expires = now() + interval '1 hour'");
   const auto early = open({.server = "two"});
   ASSERT_FALSE(early.has_value());
   EXPECT_EQ(early.error().code, "shard_held");

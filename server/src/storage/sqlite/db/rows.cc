@@ -140,6 +140,7 @@ StudyRow read_study(const Query& row) {
   study.resumable_code = row.integer(28);
   study.approval = static_cast<Approval>(row.integer(29));
   study.refusal = owned(row, 30);
+  if (const auto from = row.maybe_integer(31)) study.search_from = TrialNumber{*from};
   return study;
 }
 

@@ -79,7 +79,7 @@ std::string asked_attrs_of(const Query& trial_row);
   "SELECT id, owner, project, spec, total, created_at, state, complete, pruned, failed, running," \
   " attempts, cursor, finished_at, best_trial, best_value, asked, generation, sampler,"           \
   " sampler_since, wanted, paused, artifacts, artifact_bytes, stopped_by, forgiven_seq,"          \
-  " priority, code, resumable_code, approval, refusal "
+  " priority, code, resumable_code, approval, refusal, search_from "
 
 inline constexpr Sql kSelectStudy =
     HYPERFLOCK_STUDY_COLUMNS "FROM studies JOIN study_progress ON study = id WHERE id = ?1";

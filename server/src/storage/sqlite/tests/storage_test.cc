@@ -54,6 +54,8 @@ class SqliteFile : public testing::Test {
 
   // Gives the file the schema of version 22.
   static void undo_seen_devices(sqlite::Db& db) {
+    db.exec("DROP INDEX studies_to_search");
+    db.exec("ALTER TABLE study_progress DROP COLUMN search_from");
     db.exec("DROP INDEX failed_trials");
     db.exec("DROP TABLE shares");
     db.exec("DROP TABLE lending");
