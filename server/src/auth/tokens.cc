@@ -52,6 +52,8 @@ std::string new_token(TokenKind kind) {
       return "hfe_" + base64url(random_bytes(kCodeBytes));
     case TokenKind::webhook_secret:
       return "hfw_" + base64url(random_bytes(kTokenBytes));
+    case TokenKind::peer_secret:
+      return "hfp_" + base64url(random_bytes(kTokenBytes));
   }
   throw std::logic_error("a token of no kind");
 }

@@ -7,11 +7,18 @@
 
 namespace hyperflock::auth {
 
-enum class TokenKind { admin, researcher, device_secret, enrolment_code, webhook_secret };
+enum class TokenKind {
+  admin,
+  researcher,
+  device_secret,
+  enrolment_code,
+  webhook_secret,
+  peer_secret,  // of the servers of one database
+};
 
-// Returns a new secret: a prefix for its kind (hfa_, hfr_, hfd_, hfe_, hfw_) and 32 random bytes as
-// base64url. An enrolment code has 16 bytes, because people pass it on. Throws std::runtime_error
-// if the system has no random numbers.
+// Returns a new secret: a prefix for its kind (hfa_, hfr_, hfd_, hfe_, hfw_, hfp_) and 32 random
+// bytes as base64url. An enrolment code has 16 bytes, because people pass it on. Throws
+// std::runtime_error if the system has no random numbers.
 std::string new_token(TokenKind kind);
 
 // Returns a new device's id. It is random, so that it says nothing about the device.

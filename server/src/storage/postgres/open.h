@@ -17,6 +17,14 @@ struct TakenShard {
   std::string files;       // names the database; the same for all its servers
 };
 
+// Where the server that has the shard takes connections from servers that wait, and the secret by
+// which both ends know each other. Whoever reads the shard's row knows it.
+struct ShardPeer {
+  std::string address{};  // HOST:PORT, a name or an address; empty: it takes none
+  std::string secret{};   // new with each epoch
+  bool operator==(const ShardPeer&) const = default;
+};
+
 struct PostgresSettings {
   std::string url{};       // postgres://USER@HOST:PORT/DATABASE?OPTION=VALUE, as libpq takes it
   std::string password{};  // empty: none, or as libpq finds one (PGPASSWORD, PGPASSFILE)
@@ -32,6 +40,8 @@ struct PostgresSettings {
   int patience_ms = 15'000;
   // Statements of readers that take longer fail.
   int read_timeout_ms = 30'000;
+  // Is written into the shard's row when it is taken.
+  ShardPeer peer{};
   // Is called once when another server has taken the shard, on any thread. It must not block.
   std::function<void()> lost{};
 };
@@ -54,6 +64,8 @@ Result<std::unique_ptr<Storage>> open_postgres_storage(PostgresSettings settings
 struct ShardSeen {
   bool may_take = false;  // nobody has it, or the time of the server that has it is over
   std::string server{};   // the one that has it
+  std::int64_t epoch = 0;
+  ShardPeer peer{};
 };
 
 // Looks at the shard. One thread.

@@ -64,15 +64,18 @@ Result<std::unique_ptr<Shard>> Shard::take(Client& db, ShardSettings settings) {
   for (int tries = 1;; ++tries) {
     TRY(check_row(db, settings.server));
     auto& row = db.statement(
-        "INSERT INTO shards (project, server, epoch, expires, batch) VALUES"
-        " ($1, $2, 1, clock_timestamp() + $3 * interval '1 millisecond', '')"
+        "INSERT INTO shards (project, server, epoch, expires, batch, peer, peer_secret) VALUES"
+        " ($1, $2, 1, clock_timestamp() + $3 * interval '1 millisecond', '', $4, $5)"
         " ON CONFLICT (project) DO UPDATE SET server = excluded.server, epoch = shards.epoch + 1,"
-        " expires = clock_timestamp() + $3 * interval '1 millisecond'"
+        " expires = clock_timestamp() + $3 * interval '1 millisecond',"
+        " peer = excluded.peer, peer_secret = excluded.peer_secret"
         " WHERE shards.server = excluded.server OR shards.expires < clock_timestamp()"
         " RETURNING epoch, files");
     row.bind(1, kWholeDatabase);
     row.bind(2, std::string_view(settings.server));
     row.bind(3, std::int64_t{settings.lease_ms});
+    row.bind(4, std::string_view(settings.peer.address));
+    row.bind(5, std::string_view(settings.peer.secret));
     try {
       if (row.step()) {
         const std::int64_t epoch = row.integer(0);

@@ -20,6 +20,7 @@
 
 #include "base/result.h"
 #include "storage/postgres/client.h"
+#include "storage/postgres/open.h"
 
 namespace hyperflock::storage::postgres {
 
@@ -28,6 +29,7 @@ struct ShardSettings {
   std::string server;
   int lease_ms = 30'000;
   int patience_ms = 15'000;
+  ShardPeer peer{};
   // Is called once, on a thread of the shard or of the writer, when another server has taken it.
   std::function<void()> lost{};
 };

@@ -39,14 +39,19 @@ class PostgresShardWatch final : public ShardWatch {
 
  private:
   ShardSeen seen() {
+    // The tables may be older than this server, and have no peer yet.
     auto& row = db_->statement(
-        "SELECT server, server = $1 OR expires < clock_timestamp() FROM shards"
-        " WHERE project = ''");
+        "SELECT server, server = $1 OR expires < clock_timestamp(), epoch,"
+        " COALESCE(to_jsonb(shards) ->> 'peer', ''),"
+        " COALESCE(to_jsonb(shards) ->> 'peer_secret', '') FROM shards WHERE project = ''");
     row.bind(1, std::string_view(settings_.server));
     if (!row.step()) return {.may_take = true};
     const auto settling = std::chrono::milliseconds(settings_.lease_ms / 2);
     const bool settled = SteadyClock::now() - connected_ >= settling;
-    return {.may_take = settled && row.integer(1) != 0, .server = std::string(row.text(0))};
+    return {.may_take = settled && row.integer(1) != 0,
+            .server = std::string(row.text(0)),
+            .epoch = row.integer(2),
+            .peer = {std::string(row.text(3)), std::string(row.text(4))}};
   }
 
   const PostgresSettings settings_;

@@ -72,7 +72,7 @@ Result<std::unique_ptr<PostgresStorage>> PostgresStorage::open(PostgresSettings 
     TRY(postgres::migrate(*db, place));
     client.name = "hyperflock shard";
     TRY(auto shard, Shard::take(*db, {client, settings.server, settings.lease_ms,
-                                      settings.patience_ms, settings.lost}));
+                                      settings.patience_ms, settings.peer, settings.lost}));
     return std::unique_ptr<PostgresStorage>(new PostgresStorage(
         std::move(settings), place, std::move(clock), std::move(db), std::move(shard)));
   } catch (const ConnectionLost& lost) {

@@ -93,6 +93,23 @@ TEST_F(PostgresTest, AServerThatLostItsShardChangesNothing) {
   EXPECT_EQ(mine->front().verdict, protocol::Verdict::accepted);
 }
 
+TEST_F(PostgresTest, TheRowNamesThePeerOfItsEpochOnly) {
+  const auto watch = watch_shard({.url = url_, .server = "three", .lease_ms = 0});
+  const ShardPeer peer{"server-1.internal:8791", "hfp_one"};
+  auto first = open({.peer = peer});
+  ASSERT_TRUE(first.has_value()) << first.error().message;
+  const auto seen = watch->look();
+  ASSERT_TRUE(seen.has_value()) << seen.error().message;
+  EXPECT_EQ(seen->epoch, 1);
+  EXPECT_EQ(seen->peer, peer);
+  first.value().reset();
+  // A server that takes no connections must not leave the address of the one before.
+  const auto second = open({.server = "two"});
+  ASSERT_TRUE(second.has_value()) << second.error().message;
+  EXPECT_EQ(watch->look()->epoch, 2);
+  EXPECT_EQ(watch->look()->peer, ShardPeer{});
+}
+
 TEST_F(PostgresTest, AServerThatRenewsFindsOutThatItsShardIsLost) {
   std::promise<void> lost;
   const auto first = open({.lease_ms = 30, .lost = [&lost] { lost.set_value(); }});
@@ -121,8 +138,8 @@ TEST_F(PostgresTest, AServerThatWaitsChangesNoTables) {
   open().value().reset();
   const std::string newest = std::to_string(postgres::migrations().size());
   // The newest migration is undone.
-  sql("ALTER TABLE study_progress DROP COLUMN search_from; DELETE FROM schema_versions WHERE "
-      "version = " +
+  sql("ALTER TABLE shards DROP COLUMN peer, DROP COLUMN peer_secret;"
+      " DELETE FROM schema_versions WHERE version = " +
       newest + "; UPDATE shards SET server = 'old', expires = now() + interval '1 hour'");
   const auto early = open({.server = "two"});
   ASSERT_FALSE(early.has_value());
@@ -133,6 +150,7 @@ TEST_F(PostgresTest, AServerThatWaitsChangesNoTables) {
   ASSERT_TRUE(seen.has_value()) << seen.error().message;
   EXPECT_FALSE(seen->may_take);
   EXPECT_EQ(seen->server, "old");
+  EXPECT_EQ(seen->peer, ShardPeer{});
   sql("UPDATE shards SET expires = now() - interval '1 hour'");
   EXPECT_TRUE(watch->look()->may_take);
   EXPECT_TRUE(open({.server = "two"}).has_value());
