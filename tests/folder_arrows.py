@@ -153,7 +153,8 @@ PARTS = (
             http/core traces
             http/console http/compute net/proxy
             net cli settings
-            app/spare
+            net/relay
+            net/relay/tests app/spare
             app
         """,
         arrows=includes,

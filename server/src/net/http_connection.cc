@@ -25,6 +25,7 @@
 
 #include "base/steady_clock.h"
 #include "http/core/changes.h"
+#include "net/onward.h"
 #include "net/proxy/forwarded.h"
 #include "net/proxy/proxy_header.h"
 #include "net/stream.h"
@@ -103,6 +104,18 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
         by_proxy_(context.proxies != nullptr && context.proxies->contains(peer)),
         timer_(stream_->get_executor()) {}
 
+  HttpConnection(std::unique_ptr<Stream> stream, ConnectionSlot slot, const RelayedPeer& peer,
+                 const HttpContext& context)
+      : context_(context),
+        stream_(std::move(stream)),
+        slot_(std::move(slot)),
+        peer_(peer.client),
+        local_(false),
+        by_proxy_(context.proxies != nullptr && context.proxies->contains(peer.client.address)),
+        named_(peer.named),
+        relayed_(true),
+        timer_(stream_->get_executor()) {}
+
   void start() {
     slot_.attach(shared_from_this());
     asio::co_spawn(
@@ -135,7 +148,7 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
   }
 
   Awaitable<void> run() {
-    if (co_await handshake()) {
+    if ((relayed_ || co_await handshake()) && !co_await pass_on()) {
       bool more = true;
       while (more) {
         more = co_await serve_one();
@@ -212,6 +225,50 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
     if (stream_->tls() == nullptr) co_await refuse(error);
   }
 
+  // Passes the connection on to another server, if that is what this one does. Returns whether the
+  // connection needs nothing more here. A connection is answered here if it begins with a request
+  // about this server, or if no other server can be reached.
+  Awaitable<bool> pass_on() {
+    if (context_.onward == nullptr) co_return false;
+    expire_after(context_.limits.head_ms);
+    Answers answers = who_answers(bytes_read());
+    while (answers == Answers::maybe) {
+      const asio::mutable_buffer room = buffer_.prepare(kFirstRead);
+      auto [error, bytes] = co_await stream_->async_read_some(room, kUse);
+      if (error) co_return true;
+      buffer_.commit(bytes);
+      answers = who_answers(bytes_read());
+    }
+    if (answers == Answers::itself) co_return false;
+    expire_after(context_.limits.reply_ms);
+    Link link = co_await open_link();
+    if (!stream_->next_layer().is_open()) co_return true;
+    if (link.stream == nullptr) co_return false;
+    timer_.cancel();
+    std::string begun(bytes_read());
+    buffer_ = beast::flat_buffer();
+    context_.onward->carry(std::move(stream_), std::move(link), std::move(slot_), std::move(begun));
+    co_return true;
+  }
+
+  std::string_view bytes_read() const {
+    const auto bytes = buffer_.cdata();
+    return {static_cast<const char*>(bytes.data()), bytes.size()};
+  }
+
+  Awaitable<Link> open_link() {
+    co_return co_await asio::async_initiate<const asio::use_awaitable_t<hub::Strand>, void(Link)>(
+        [this](auto handler) {
+          auto shared = std::make_shared<decltype(handler)>(std::move(handler));
+          const auto resume = [executor = stream_->get_executor(), shared](Link link) {
+            asio::post(executor,
+                       [shared, link = std::move(link)]() mutable { (*shared)(std::move(link)); });
+          };
+          context_.onward->open(stream_->get_executor(), peer_, named_, resume);
+        },
+        asio::use_awaitable_t<hub::Strand>());
+  }
+
   // Waits for the first bytes of the next request. Meanwhile the connection holds little memory.
   Awaitable<bool> first_bytes() {
     const bool is_first = std::exchange(first_, false);
@@ -246,7 +303,9 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
     auto request = std::make_shared<http::Request>(request_of(head));
     request->context = serving_;
     const bool has_body = head.chunked() || request->content_length.value_or(0) > 0;
-    const auto keep = head.keep_alive() && !shutting_ ? http::KeepAlive::yes : http::KeepAlive::no;
+    // A connection that could have been passed on ends here after one answer.
+    const bool stays = head.keep_alive() && !shutting_ && context_.onward == nullptr;
+    const auto keep = stays ? http::KeepAlive::yes : http::KeepAlive::no;
     const Status known = find_client(head, *request);
     if (!known) {
       http::Response response = http::error_response(known.error());
@@ -646,6 +705,7 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
   bool local_;          // the socket's other end is on this machine, and no proxy's header came
   bool by_proxy_;       // peer_ is a trusted proxy
   bool named_ = false;  // a PROXY header named the client
+  const bool relayed_ = false;
   PacedTransfer sending_{{}, {}};
   hub::Timer timer_;
   beast::flat_buffer buffer_;
@@ -661,6 +721,11 @@ class HttpConnection final : public Closable, public std::enable_shared_from_thi
 
 void start_http_connection(std::unique_ptr<Stream> stream, ConnectionSlot slot,
                            const IpAddress& peer, const HttpContext& context) {
+  std::make_shared<HttpConnection>(std::move(stream), std::move(slot), peer, context)->start();
+}
+
+void start_relayed_connection(std::unique_ptr<Stream> stream, ConnectionSlot slot,
+                              const RelayedPeer& peer, const HttpContext& context) {
   std::make_shared<HttpConnection>(std::move(stream), std::move(slot), peer, context)->start();
 }
 

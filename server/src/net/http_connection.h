@@ -19,10 +19,12 @@
 #include "net/answer_log.h"
 #include "net/forwarded_notice.h"
 #include "net/pace.h"
+#include "net/proxy/forwarded.h"
 #include "net/proxy/trusted_proxies.h"
 
 namespace hyperflock::net {
 
+class Onward;
 class Stream;
 struct Upgrade;
 class ConnectionSlot;
@@ -50,10 +52,21 @@ struct HttpContext {
   // Whether a trusted proxy chooses the ids of requests (traceparent). Such a proxy must remove
   // this header from the requests of its clients.
   bool proxies_name_requests = false;
+  Onward* onward = nullptr;  // null: every request is served here
 };
 
 // `peer` is the address of the socket's other end.
 void start_http_connection(std::unique_ptr<Stream> stream, ConnectionSlot slot,
                            const IpAddress& peer, const HttpContext& context);
+
+// A connection that another server has passed on. Its TLS and its PROXY header ended there.
+struct RelayedPeer {
+  Client client{};     // the client, or the last proxy before the other server
+  bool named = false;  // a PROXY header named it
+};
+
+// Serves such a connection, which `stream` continues.
+void start_relayed_connection(std::unique_ptr<Stream> stream, ConnectionSlot slot,
+                              const RelayedPeer& peer, const HttpContext& context);
 
 }  // namespace hyperflock::net

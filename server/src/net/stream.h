@@ -29,8 +29,8 @@ class Stream {
   using next_layer_type = Socket;
 
   // `tls` is nullptr for a plain stream.
-  Stream(Socket socket, TlsContext tls) : socket_(std::move(socket)) {
-    if (tls != nullptr) tls_ = std::make_unique<TlsStream>(socket_, std::move(tls));
+  Stream(Socket socket, TlsContext tls, TlsEnd end = TlsEnd::accepts) : socket_(std::move(socket)) {
+    if (tls != nullptr) tls_ = std::make_unique<TlsStream>(socket_, std::move(tls), end);
   }
   // The class is not movable, because the TLS layer refers to the socket.
   Stream(const Stream&) = delete;
@@ -40,6 +40,13 @@ class Stream {
   Socket& next_layer() { return socket_; }
   const Socket& next_layer() const { return socket_; }
   TlsStream* tls() { return tls_.get(); }
+  // Keeps an object until the stream is destroyed.
+  void keep(std::shared_ptr<void> object) { kept_ = std::move(object); }
+
+  // Read or write what is possible now. REQUIRES: the handshake of TLS is done, and no asynchronous
+  // operation in the same direction is under way.
+  StreamStep try_read(boost::asio::mutable_buffer to);
+  StreamStep try_write(boost::asio::const_buffer from);
 
   template <typename Buffers, typename Token>
   auto async_read_some(const Buffers& buffers, Token&& token) {
@@ -85,6 +92,7 @@ class Stream {
  private:
   Socket socket_;
   std::unique_ptr<TlsStream> tls_;
+  std::shared_ptr<void> kept_;
 };
 
 // A request for a WebSocket, with all that is needed to accept it.

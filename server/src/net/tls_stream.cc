@@ -33,7 +33,7 @@ const BIO_METHOD* TlsConnection::methods() {
   return made.get();
 }
 
-TlsConnection::TlsConnection(Socket& socket, TlsContext context)
+TlsConnection::TlsConnection(Socket& socket, TlsContext context, TlsEnd end)
     : socket_(socket), context_(std::move(context)), ssl_(SSL_new(context_->native_handle())) {
   BIO* const bio = ssl_ == nullptr ? nullptr : BIO_new(methods());
   if (bio == nullptr) {
@@ -43,7 +43,11 @@ TlsConnection::TlsConnection(Socket& socket, TlsContext context)
   BIO_set_data(bio, this);
   BIO_set_init(bio, 1);
   SSL_set_bio(ssl_, bio, bio);  // ssl_ owns it from now on
-  SSL_set_accept_state(ssl_);
+  if (end == TlsEnd::accepts) {
+    SSL_set_accept_state(ssl_);
+  } else {
+    SSL_set_connect_state(ssl_);
+  }
 }
 
 TlsConnection::~TlsConnection() { SSL_free(ssl_); }
@@ -75,6 +79,8 @@ TlsConnection::Step TlsConnection::write(asio::const_buffer from) {
   const int result = SSL_write_ex(ssl_, from.data(), from.size(), &bytes);
   return step(result, bytes);
 }
+
+bool TlsConnection::has_shared_key() const { return SSL_session_reused(ssl_) == 1; }
 
 TlsConnection::Step TlsConnection::step(int result, std::size_t bytes) {
   const int system_error = errno;

@@ -25,29 +25,37 @@ namespace hyperflock::net {
 using Socket = boost::asio::basic_stream_socket<boost::asio::ip::tcp, hub::Strand>;
 using ErrorCode = boost::system::error_code;
 
+// What an attempt to read or write has done, which never waits. After another Next than `done`,
+// wait for the socket and try again, a write with the same bytes.
+struct StreamStep {
+  enum class Next : std::uint8_t { done, wait_for_input, wait_for_room };
+  Next next = Next::done;
+  ErrorCode error{};
+  std::size_t bytes = 0;
+};
+
+// Which end of the handshake a TlsStream is.
+enum class TlsEnd : std::uint8_t { accepts, connects };
+
 // OpenSSL's side of a TlsStream.
 class TlsConnection {
  public:
-  enum class Next : std::uint8_t { done, wait_for_input, wait_for_room };
-  struct Step {
-    Next next = Next::done;
-    ErrorCode error{};
-    std::size_t bytes = 0;
-  };
+  using Step = StreamStep;
+  using Next = StreamStep::Next;
 
-  // `socket` is open and must outlive this object.
-  TlsConnection(Socket& socket, TlsContext context);
+  // `socket` must outlive this object, and be open when the handshake begins.
+  TlsConnection(Socket& socket, TlsContext context, TlsEnd end);
   ~TlsConnection();
   TlsConnection(const TlsConnection&) = delete;
   TlsConnection& operator=(const TlsConnection&) = delete;
 
   // Prepares for the first shake_hands(). `ahead` are bytes that were already read from the socket.
   ErrorCode begin(std::string ahead);
-  // These functions never wait. After another Next than `done`, wait for the socket and call the
-  // function again, a write with the same bytes.
   Step shake_hands();
   Step read(boost::asio::mutable_buffer to);
   Step write(boost::asio::const_buffer from);
+  // Returns whether the handshake was by a key that both ends had before (PSK).
+  bool has_shared_key() const;
 
  private:
   Step step(int result, std::size_t bytes);
@@ -65,10 +73,12 @@ class TlsConnection {
 
 class TlsStream {
  public:
-  TlsStream(Socket& socket, TlsContext context)
-      : socket_(socket), connection_(socket, std::move(context)) {}
+  TlsStream(Socket& socket, TlsContext context, TlsEnd end = TlsEnd::accepts)
+      : socket_(socket), connection_(socket, std::move(context), end) {}
 
-  // Answers the client's handshake, of which `ahead` was already read. The size that the token gets
+  TlsConnection& connection() { return connection_; }
+
+  // Does the handshake, of which `ahead` was already read. The size that the token gets
   // is always 0.
   template <typename Token>
   auto async_handshake(std::string ahead, Token&& token) {

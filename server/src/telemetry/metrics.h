@@ -26,6 +26,8 @@ enum class Counter {
   slow_peers_closed,
   http_requests,        // status
   connections_refused,  // reason
+  connections_relayed,
+  peers_refused,  // reason
   devices_joined,
   joins_refused,  // reason
   backups,
@@ -38,6 +40,7 @@ enum class Counter {
 
 enum class Gauge {
   connections,  // origin
+  relayed_connections,
   websocket_queue_bytes,
   synchronous,
   devices_connected,
