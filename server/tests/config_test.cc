@@ -53,6 +53,25 @@ TEST(CommandLine, TakesItsFlags) {
   EXPECT_TRUE(config.end_with_stdin);
 }
 
+TEST(CommandLine, APeerNeedsADatabaseAndAnAddressThatOthersReach) {
+  const std::vector<std::string> shared{"serve", "--state", "/tmp", "--database",
+                                        "postgres://h@db/h"};
+  const auto refusal = [&shared](const std::vector<std::string>& more) {
+    std::vector<std::string> flags = shared;
+    flags.insert(flags.end(), more.begin(), more.end());
+    return flag_refusal(flags);
+  };
+  EXPECT_EQ(refusal({"--peer", "10.0.0.1:8791"}), "");
+  EXPECT_EQ(refusal({"--peer", "[::]:8791", "--peer-name", "server-1.internal"}), "");
+  EXPECT_NE(refusal({"--peer", "0.0.0.0:8791"}).find("--peer-name"), std::string::npos);
+  EXPECT_NE(refusal({"--peer-name", "server-1"}).find("give both"), std::string::npos);
+  EXPECT_NE(refusal({"--peer", "server-1:8791"}), "");
+  EXPECT_NE(refusal({"--peer", "10.0.0.1:8791", "--peer-name", "a b"}), "");
+  EXPECT_NE(
+      flag_refusal({"serve", "--state", "/tmp", "--peer", "10.0.0.1:8791"}).find("--database"),
+      std::string::npos);
+}
+
 TEST(CommandLine, TakesTrustedProxiesThatAreNetworks) {
   EXPECT_TRUE(serve({}).trusted_proxies.empty());
   const ServeConfig config = serve({"--trusted-proxy", "10.0.0.0/8", "fd00::/8", "--trusted-proxy",

@@ -29,7 +29,7 @@ Result<storage::PostgresSettings> postgres_settings(const ServeConfig& config) {
 
 Result<OpenedDatabase> open_database(const ServeConfig& config, storage::WallClock clock,
                                      std::optional<storage::StandbyTarget> standby,
-                                     std::function<void()> lost) {
+                                     std::function<void()> lost, const storage::ShardPeer& peer) {
   const std::string file = storage::database_of(config.state_dir);
   OpenedDatabase opened;
   if (config.database.empty()) {
@@ -42,9 +42,11 @@ Result<OpenedDatabase> open_database(const ServeConfig& config, storage::WallClo
   TRY(opened.lock, storage::FileLock::take(file + ".lock"));
   TRY(auto settings, postgres_settings(config));
   settings.lost = std::move(lost);
+  settings.peer = peer;
   storage::TakenShard taken;
   TRY(opened.storage,
       storage::open_postgres_storage(std::move(settings), std::move(clock), &taken));
+  opened.epoch = taken.epoch;
   if (!config.shared_files.empty())
     TRY(take_shared_files(config.state_dir, config.shared_files, taken.epoch, taken.files));
   std::error_code ignored;

@@ -17,6 +17,7 @@
 
 #include "app/config.h"
 #include "app/database.h"
+#include "app/descriptors.h"
 #include "app/server.h"
 #include "app/service_manager.h"
 #include "app/spare/listening.h"
@@ -26,6 +27,7 @@
 #include "base/steady_clock.h"
 #include "cli/admin.h"
 #include "cli/healthcheck.h"
+#include "net/connections.h"
 #include "storage/sqlite/open.h"
 #include "telemetry/log.h"
 
@@ -135,12 +137,26 @@ bool may_wait(const Error& error) {
          error.code == "storage_unavailable";
 }
 
+// Returns the settings of a spare. A connection that is passed on needs two open files. The server
+// that has the database decides which connections are too many, so a spare takes some more, which
+// are beginning. Error: `few_descriptors`.
+Result<ServeConfig> settings_of_spare(ServeConfig config) {
+  constexpr std::size_t kBeginning = net::Connections::kDisplacedAtOnce;
+  TRY(const auto fitted,
+      fit_budgets(raise_descriptor_limit() / 2, {config.max_connections + kBeginning,
+                                                 config.max_console_connections + kBeginning}));
+  config.max_connections = fitted.compute;
+  config.max_console_connections = fitted.console;
+  return config;
+}
+
 // Waits as a spare until this server has the database. Returns nullptr after a signal. Sets the
 // ports, so that the server listens where the spare did.
 Result<std::unique_ptr<Server>> wait_for_turn(ServeConfig& config, const Process& process) {
   constexpr Millis kLookMs = 250;
   TRY(auto settings, postgres_settings(config));
-  TRY(const auto spare, Spare::start(config, storage::watch_shard(std::move(settings))));
+  TRY(const ServeConfig of_spare, settings_of_spare(config));
+  TRY(const auto spare, Spare::start(of_spare, storage::watch_shard(std::move(settings))));
   config.compute.port = spare->compute_port();
   config.console.port = spare->console_port();
   TRY(tell_ready(config, config.compute.port, config.console.port));

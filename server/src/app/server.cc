@@ -26,6 +26,7 @@
 #include "app/memory.h"
 #include "app/observed.h"
 #include "app/spare/listening.h"
+#include "app/spare/peer.h"
 #include "app/standby.h"
 #include "app/version.h"
 #include "auth/first_start.h"
@@ -52,6 +53,7 @@
 #include "net/forwarded_notice.h"
 #include "net/listener.h"
 #include "net/proxy/trusted_proxies.h"
+#include "net/relay/peer_listener.h"
 #include "net/tls.h"
 #include "net/worker_session.h"
 #include "storage/sqlite/open.h"
@@ -194,6 +196,12 @@ class RunningServer final : public Server {
   // Keeps the lock of the state folder until the end.
   void keep(std::unique_ptr<storage::FileLock> lock) { state_lock_ = std::move(lock); }
 
+  // Takes connections of spares at this address, from start() on.
+  void take_peers(net::BoundAddress address, net::PeerKey key) {
+    peer_address_.emplace(std::move(address));
+    peer_key_ = std::move(key);
+  }
+
   Status start() {
     mount_files();
     if (tls_ != nullptr) note_certificate();
@@ -214,6 +222,7 @@ class RunningServer final : public Server {
     note_room();
     compute_listener_->start();
     console_listener_->start();
+    if (peer_listener_) peer_listener_->start();
     sweep();
     if (config_.webhooks) deliverer_.start();
     if (lego_ != nullptr) start_renewal();
@@ -284,6 +293,7 @@ class RunningServer final : public Server {
       }
       compute_listener_->stop();
       console_listener_->stop();
+      if (peer_listener_) peer_listener_->stop();
       for (net::Connections* open : both()) open->shut_all(kServiceRestart);
       const Instant last = steady_now() + kCloseMs;
       for (net::Connections* open : both())
@@ -302,6 +312,7 @@ class RunningServer final : public Server {
     backups_.stop();
     for (net::Connections* open : both()) open->clear();
     if (tracer_) tracer_->stop();
+    if (peer_listener_) peer_listener_->clear();
     telemetry::log(telemetry::LogLevel::info, "stopped");
   }
 
@@ -485,6 +496,12 @@ class RunningServer final : public Server {
     TRY(auto console,
         open(config_.console, config_.console_tls(), console_connections_, *console_http_));
     console_listener_ = std::move(console);
+    if (peer_address_) {
+      TRY(peer_listener_,
+          net::PeerListener::open(io_, std::move(*peer_address_), peer_key_,
+                                  {compute_connections_, *compute_http_},
+                                  {console_connections_, *console_http_}, metrics_));
+    }
 
     const auto site = [this](const http::StaticFiles& files, const std::string& own_origin,
                              std::function<std::vector<std::string>()> warnings) {
@@ -695,6 +712,9 @@ class RunningServer final : public Server {
   webhook::Deliverer deliverer_;
   std::unique_ptr<net::Listener> compute_listener_;
   std::unique_ptr<net::Listener> console_listener_;
+  std::optional<net::BoundAddress> peer_address_;  // until peer_listener_ has it
+  net::PeerKey peer_key_;
+  std::unique_ptr<net::PeerListener> peer_listener_;  // null without --peer
   Backups backups_;
   hub::Timer sweep_;
   // Only the strand of sweep_ uses the next five members.
@@ -743,11 +763,15 @@ Result<std::unique_ptr<Server>> Server::start(const ServeConfig& config,
   if (!config.standby.empty())
     standby = std::make_unique<Standby>(config.state_dir, config.standby);
   std::unique_ptr<storage::FileLock> state_lock;
+  TRY(auto peer, bind_peer(config));
+  net::PeerKey peer_key;
   if (!storage) {
     std::optional<storage::StandbyTarget> target;
     if (standby) target = standby->target();
-    TRY(auto opened,
-        open_database(config, [clock] { return clock->now(); }, std::move(target), turn.lost));
+    TRY(auto opened, open_database(
+                         config, [clock] { return clock->now(); }, std::move(target), turn.lost,
+                         peer ? peer->published : storage::ShardPeer()));
+    if (peer) peer_key = {.epoch = opened.epoch, .secret = peer->published.secret};
     storage = std::move(opened.storage);
     state_lock = std::move(opened.lock);
   }
@@ -777,6 +801,7 @@ Result<std::unique_ptr<Server>> Server::start(const ServeConfig& config,
       std::move(room), starts_full, std::move(reports), std::move(lego), std::move(tls),
       std::move(runtimes), std::move(webhook_rules), clock, std::move(proxies));
   server->keep(std::move(state_lock));
+  if (peer) server->take_peers(std::move(peer->bound), std::move(peer_key));
   if (turn.before_listening) turn.before_listening();
   TRY(server->start());
   return std::unique_ptr<Server>(std::move(server));

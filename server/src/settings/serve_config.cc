@@ -50,6 +50,30 @@ void apply_domain(ServeConfig& config, const OfDomain& given) {
   if (!given.acme_email) config.acme_email = "hostmaster@" + config.domain;
 }
 
+namespace {
+
+Status check_peer(const ServeConfig& config) {
+  if (config.peer.empty()) {
+    if (config.peer_name.empty()) return {};
+    return Error{"bad_flag", "--peer-name is the host of --peer: give both."};
+  }
+  if (config.database.empty()) {
+    return Error{"bad_flag",
+                 "--peer is for the spares of a server with --database: they find it in the "
+                 "database."};
+  }
+  TRY(const Address address, parse_address(config.peer));
+  const bool is_everywhere = address.host == "0.0.0.0" || address.host == "::";
+  if (is_everywhere && config.peer_name.empty()) {
+    return Error{"bad_flag", "--peer " + config.peer +
+                                 " is every address of this machine: give --peer-name, the host by "
+                                 "which the other servers reach it."};
+  }
+  return {};
+}
+
+}  // namespace
+
 Status check(const ServeConfig& config) {
   if (!config.domain.empty() && !config.tls_cert.empty()) {
     return Error{"bad_flag", "Give --domain, or --tls-cert and --tls-key, and not both."};
@@ -88,6 +112,7 @@ Status check(const ServeConfig& config) {
                  "--domain gets a certificate for one server: with --wait-for-shard, give all of "
                  "them --tls-cert and --tls-key."};
   }
+  TRY(check_peer(config));
   if (config.heartbeat_ms * 2 > config.lease_ms) {
     return Error{
         "bad_flag",

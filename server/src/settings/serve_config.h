@@ -29,6 +29,8 @@ struct ServeConfig {
   std::string database_password_file;
   std::string shared_files;     // folder of the files of all servers of the database; empty: none
   bool wait_for_shard = false;  // while another server has the database
+  std::string peer;             // ADDR:PORT where spares pass connections on to; empty: nowhere
+  std::string peer_name;        // the host by which spares reach it; empty: the address of `peer`
   Address compute{"127.0.0.1", 8780};
   Address console{"127.0.0.1", 8790};
   std::string project = "First project";  // created at the first start

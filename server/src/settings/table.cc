@@ -41,6 +41,23 @@ std::string new_folder_fault(const std::string& text) {
   return is_other ? text + " is no folder." : std::string();
 }
 
+std::string peer_fault(const std::string& text) {
+  const auto address = parse_address(text);
+  return address ? std::string() : address.error().message;
+}
+
+// A name that is looked up, or a numeric address without brackets.
+std::string peer_name_fault(const std::string& text) {
+  constexpr std::size_t kLongest = 253;
+  const bool is_host =
+      !text.empty() && text.size() <= kLongest && std::ranges::all_of(text, [](char c) {
+        return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '-' ||
+               c == '_' || c == ':';
+      });
+  return is_host ? std::string()
+                 : "Give a host name or an address without a port, such as server-1.internal.";
+}
+
 std::string name_fault(const std::string& text) {
   if (text.size() > kLongestNameBytes) return "Give a name of at most 256 bytes of UTF-8.";
   const auto name = names::plain_name(text, "the name");
@@ -188,6 +205,12 @@ std::vector<Setting> make_table() {
       {kAddresses, "proxy-traceparent", flag(&C::proxy_traceparent),
        "take the ids of requests from the header traceparent of a trusted proxy, which must remove "
        "this header from the requests of its clients"},
+
+      {kAddresses, "peer", text(&C::peer, "ADDR:PORT", peer_fault),
+       "where a server of --database takes the connections that its spares pass on, on the network "
+       "between the servers; give it to all of them"},
+      {kAddresses, "peer-name", text(&C::peer_name, "HOST", peer_name_fault),
+       "host name or address by which the other servers reach --peer; default: its address"},
 
       {kFirst, "project", text(&C::project, "NAME", name_fault),
        "the project's name, as volunteers read it; taken at the first start"},

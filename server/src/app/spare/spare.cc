@@ -13,12 +13,14 @@
 #include <vector>
 
 #include "app/spare/listening.h"
+#include "base/steady_clock.h"
 #include "http/core/site.h"
 #include "hub/reader_pool.h"
 #include "net/answer_log.h"
 #include "net/connections.h"
 #include "net/listener.h"
 #include "net/proxy/trusted_proxies.h"
+#include "net/relay/relay.h"
 #include "net/tls.h"
 #include "telemetry/log.h"
 #include "telemetry/metrics.h"
@@ -35,7 +37,7 @@ constexpr std::int64_t kSpareRetryS = 5;
 constexpr int kSpareEnds = 1012;
 constexpr Millis kSpareEndMs = 1'000;
 
-// Answers every request by itself, without a body of the client.
+// Answers requests that are not passed on, without a body of the client.
 class SpareSite final : public http::Site {
  public:
   http::Plan plan(http::Request& request) override {
@@ -72,17 +74,23 @@ class WaitingServer final : public Spare {
         console_connections_(config.max_connections_per_address, config.max_console_connections,
                              metrics_),
         readers_({}),
-        http_{&site_, readers_, answers_, {}, {}, &proxies_, nullptr} {}
+        compute_http_{&site_, readers_, answers_, {}, {}, &proxies_, nullptr},
+        console_http_{compute_http_} {
+    compute_http_.onward = &relay_.door(net::Door::compute);
+    console_http_.onward = &relay_.door(net::Door::console);
+  }
 
   ~WaitingServer() override { stop(); }
 
   Status listen() {
-    const auto open = [this](const Address& address, bool tls, net::Connections& connections) {
+    const auto open = [this](const Address& address, bool tls, net::Connections& connections,
+                             const net::HttpContext& context) {
       return net::Listener::open(io_, {address.host, address.port}, tls ? tls_.get() : nullptr,
-                                 connections, http_);
+                                 connections, context);
     };
-    TRY(compute_, open(config_.compute, config_.tls(), compute_connections_));
-    TRY(console_, open(config_.console, config_.console_tls(), console_connections_));
+    TRY(compute_, open(config_.compute, config_.tls(), compute_connections_, compute_http_));
+    TRY(console_,
+        open(config_.console, config_.console_tls(), console_connections_, console_http_));
     compute_->start();
     console_->start();
     serves_ = std::thread([this] { io_.run(); });
@@ -109,6 +117,7 @@ class WaitingServer final : public Spare {
     }
     wake_.notify_all();
     if (looks_.joinable()) looks_.join();
+    relay_.stop();
     for (net::Listener* one : {compute_.get(), console_.get()})
       if (one != nullptr) one->stop();
     for (net::Connections* open : both()) open->shut_all(kSpareEnds);
@@ -126,6 +135,13 @@ class WaitingServer final : public Spare {
  private:
   std::array<net::Connections*, 2> both() { return {&compute_connections_, &console_connections_}; }
 
+  // Returns where connections are passed on to.
+  static std::optional<net::PeerTarget> target_of(const storage::ShardSeen& seen) {
+    if (seen.peer.address.empty()) return std::nullopt;
+    return net::PeerTarget{.key = {.epoch = seen.epoch, .secret = seen.peer.secret},
+                           .address = seen.peer.address};
+  }
+
   // Runs on its own thread, because the database may answer late.
   void look() {
     std::string holder;
@@ -135,6 +151,9 @@ class WaitingServer final : public Spare {
       lock.unlock();
       const auto seen = watch_->look();
       may_take_ = seen && seen->may_take;
+      // While the database is away, the server that has it may still be there.
+      if (seen) relay_.set_target(target_of(*seen));
+      for (net::Connections* open : both()) open->check_progress(steady_now());
       if (seen && seen->server != holder) {
         holder = seen->server;
         telemetry::log(telemetry::LogLevel::info, "shard_seen", {{"server", holder}});
@@ -159,8 +178,10 @@ class WaitingServer final : public Spare {
   net::Connections console_connections_;
   hub::ReaderPool readers_;
   net::AnswerLog answers_{metrics_, nullptr};
-  const net::HttpContext http_;
+  net::HttpContext compute_http_;
+  net::HttpContext console_http_;
   asio::io_context io_{1};
+  net::Relay relay_{io_};
   std::unique_ptr<net::Listener> compute_;
   std::unique_ptr<net::Listener> console_;
   std::atomic<bool> may_take_{false};

@@ -1,6 +1,7 @@
 // A server that waits while another one has the database (--wait-for-shard). It listens where it
-// will serve, says that it lives and is not ready, and looks at the shard. main.cc starts the
-// server itself when the shard may be taken.
+// will serve, and looks at the shard. It passes connections on to the server that has the database,
+// if that server takes them (--peer). Otherwise it says that it lives and is not ready. main.cc
+// starts the server itself when the shard may be taken.
 #pragma once
 
 #include <cstdint>
