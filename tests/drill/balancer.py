@@ -6,12 +6,16 @@
 It asks each server `GET /readyz`. When another one becomes ready, it cuts what it had passed on to
 the one before. While it is held, it changes nothing and takes no new connection. It runs on a
 thread of its own.
+
+With `blind`, it asks nothing, as a plain TCP balancer or DNS with several addresses: each
+connection goes to the next server in turn that listens.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import threading
 from collections.abc import Sequence
 from types import TracebackType
@@ -25,8 +29,10 @@ _QUESTION = b"GET /readyz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r
 class Balancer:
     """One address in front of several servers of this machine."""
 
-    def __init__(self, ports: Sequence[int]) -> None:
+    def __init__(self, ports: Sequence[int], *, blind: bool = False) -> None:
         self._ports = ports
+        self._turns = itertools.cycle(range(len(ports)))
+        self._is_blind = blind
         self._ready: int | None = None
         self._passed: set[asyncio.StreamWriter] = set()
         self._is_over = False
@@ -54,7 +60,7 @@ class Balancer:
         self.console = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
         async with server:
             while not self._is_over:
-                if not self.is_held:
+                if not self.is_held and not self._is_blind:
                     await self._look()
                 self._listens.set()
                 await asyncio.sleep(_LOOK_S)
@@ -75,9 +81,9 @@ class Balancer:
     async def _pass_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         with contextlib.ExitStack() as stack:
             try:
-                if self._ready is None or self.is_held:
+                if self.is_held:
                     return
-                far = await asyncio.open_connection("127.0.0.1", self._ready)
+                far = await self._open()
                 for one in (writer, far[1]):
                     self._passed.add(one)
                     stack.callback(self._passed.discard, one)
@@ -87,6 +93,17 @@ class Balancer:
             finally:
                 for one in (writer, *((far[1],) if "far" in locals() else ())):
                     one.transport.abort()
+
+    async def _open(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """Connect to the server that is ready, or to the next one in turn. Raises OSError."""
+        if not self._is_blind:
+            if self._ready is None:
+                raise ConnectionRefusedError
+            return await asyncio.open_connection("127.0.0.1", self._ready)
+        for _ in self._ports[1:]:
+            with contextlib.suppress(OSError):
+                return await asyncio.open_connection("127.0.0.1", self._ports[next(self._turns)])
+        return await asyncio.open_connection("127.0.0.1", self._ports[next(self._turns)])
 
 
 async def _is_ready(port: int) -> bool:

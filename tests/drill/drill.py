@@ -40,6 +40,11 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument(
         "--rounds", type=int, default=1, help="how often all that can happen happens in a seed (1)"
     )
+    parser.add_argument(
+        "--relay",
+        action="store_true",
+        help="spares pass connections on, and nobody looks for the server that serves",
+    )
     parser.add_argument("--seconds", type=float, default=8, help="of each measurement; 0: none (8)")
     parser.add_argument("--load", type=int, default=256, help="devices that are measured (256)")
     programs = ROOT / "build/release/bin"
@@ -59,7 +64,7 @@ def _interrupt(number: int, frame: FrameType | None) -> None:
 
 
 def _play(given: argparse.Namespace, stage: Stage) -> Iterator[Outcome]:
-    size = Size(workers=given.workers)
+    size = Size(workers=given.workers, relay=given.relay)
     size = dataclasses.replace(size, events=size.events * given.rounds)
     for seed in range(given.seed, given.seed + given.seeds):
         outcome = Play(stage, seed, size).run()

@@ -67,6 +67,9 @@ class Size:
         How long trials take, as a part of the usual 0.5 to 3.5 seconds.
     events
         What happens; each as often as it is named. ``kill`` happens until each server was killed.
+    relay
+        Whether spares pass connections on. Then nobody looks for the server that serves: each
+        device stays with one address, and connections of researchers go to the servers in turn.
     """
 
     workers: int = 1000
@@ -74,6 +77,7 @@ class Size:
     trials: int = 300
     pace: float = 1.0
     events: tuple[str, ...] = EVENTS
+    relay: bool = False
 
 
 class Stage:
@@ -105,9 +109,10 @@ class Play:
         url = self._stage.postgres.database(self._name)
         with ExitStack() as stack:
             binary = self._stage.binary
-            servers = stack.enter_context(Servers(binary, self._folder, url, SERVERS))
+            relay = self._size.relay
+            servers = stack.enter_context(Servers(binary, self._folder, url, SERVERS, relay=relay))
             self._servers, self._nodes = servers, servers.nodes
-            self._balancer = Balancer([one.console_port for one in self._nodes])
+            self._balancer = Balancer([one.console_port for one in self._nodes], blind=relay)
             balancer = stack.enter_context(self._balancer)
             people = self._people(balancer.console)
             fleet = self._fleet = self._join()
@@ -166,7 +171,9 @@ class Play:
         with ThreadPoolExecutor(_JOINING) as pool:
             devices = list(pool.map(join, range(self._size.workers)))
         ports = [node.compute_port for node in self._nodes]
-        return Fleet(devices, ports, self.outcome.seed, pace=self._size.pace, roams=True)
+        return Fleet(
+            devices, ports, self.outcome.seed, pace=self._size.pace, roams=not self._size.relay
+        )
 
     def _order(self) -> list[str]:
         events = list(self._size.events)

@@ -5,7 +5,8 @@
         first.kill()
         servers.serving(other_than=first)
 
-The server that has the database serves, the others wait as spares. Every wait has a time limit.
+The server that has the database serves, the others wait as spares. With `relay`, spares pass
+connections on to it. Every wait has a time limit.
 """
 
 from __future__ import annotations
@@ -167,13 +168,16 @@ class Node:
 class Servers:
     """The servers of one database. They end together with the context."""
 
-    def __init__(self, binary: Path, folder: Path, database: str, count: int) -> None:
+    def __init__(
+        self, binary: Path, folder: Path, database: str, count: int, *, relay: bool = False
+    ) -> None:
         self._credentials = folder / "credentials.json"
         self.shared = folder / "shared"
         options = [
             *_OPTIONS,
             *("--database", database, "--shared-files", str(self.shared)),
             *("--credentials-file", str(self._credentials)),
+            *(("--peer", "127.0.0.1:0") if relay else ()),
         ]
         self.nodes = [Node(f"server-{i + 1}", binary, folder, options) for i in range(count)]
 

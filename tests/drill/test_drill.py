@@ -7,6 +7,7 @@ import os
 import struct
 from pathlib import Path
 
+import pytest
 from fleet import Acknowledged
 from judge import judge
 from local_postgres import LocalPostgres
@@ -94,10 +95,11 @@ def test_a_researcher_who_read_less() -> None:
     assert "the researcher read 1 results, the database has 2" in found
 
 
-def test_a_short_seed(tmp_path: Path) -> None:
+@pytest.mark.parametrize("relay", [False, True], ids=["balancer", "relay"])
+def test_a_short_seed(tmp_path: Path, relay: bool) -> None:
     """A server ends and the database restarts, under researchers with grids and Optuna studies."""
     binary = Path(os.environ["HYPERFLOCK_TEST_SERVER_BIN"])
-    size = Size(workers=40, points=40, trials=10, pace=0.1, events=("end", "restart"))
+    size = Size(workers=40, points=40, trials=10, pace=0.1, events=("end", "restart"), relay=relay)
     with LocalPostgres() as postgres:
         outcome = Play(Stage(binary, postgres, tmp_path, print), 1, size).run()
     assert outcome.problems == []
