@@ -11,7 +11,7 @@
 #include <map>
 
 #include "app/config.h"
-#include "app/descriptors.h"
+#include "app/machine/descriptors.h"
 #include "base/testing/patience.h"
 #include "blobs/sha256.h"
 #include "cli/credentials.h"

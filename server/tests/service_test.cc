@@ -15,7 +15,7 @@
 #include <map>
 #include <sstream>
 
-#include "app/service_manager.h"
+#include "app/machine/service_manager.h"
 #include "base/testing/scratch_folder.h"
 #include "storage/testing/faulty_storage.h"
 #include "storage/testing/scratch_database.h"

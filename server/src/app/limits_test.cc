@@ -1,7 +1,7 @@
 // Tests how many connections the limit of open files allows.
 #include <gtest/gtest.h>
 
-#include "app/descriptors.h"
+#include "app/machine/descriptors.h"
 
 namespace hyperflock::app {
 namespace {

@@ -18,12 +18,13 @@
 #include "acme/lego.h"
 #include "acme/renewal.h"
 #include "app/backups.h"
+#include "app/certificate.h"
 #include "app/database.h"
-#include "app/descriptors.h"
 #include "app/idle_devices.h"
 #include "app/kept_runtimes.h"
 #include "app/liveness.h"
-#include "app/memory.h"
+#include "app/machine/descriptors.h"
+#include "app/machine/memory.h"
 #include "app/observed.h"
 #include "app/spare/listening.h"
 #include "app/spare/peer.h"
@@ -70,7 +71,6 @@ namespace fs = std::filesystem;
 using telemetry::Gauge;
 
 constexpr int kServiceRestart = 1012;
-constexpr std::int64_t kRenewDays = 14;  // warns if a certificate ends sooner
 constexpr std::int64_t kKeepTimeMs = 60'000;
 constexpr std::int64_t kTrimMs = 60'000;
 constexpr Millis kCloseMs = 5'000;  // for closing handshakes and unfinished answers
@@ -80,39 +80,7 @@ std::int64_t wall_clock_ms() {
              std::chrono::system_clock::now().time_since_epoch())
       .count();
 }
-
-// Opens the certificate, if one is configured.
-Result<std::unique_ptr<net::Tls>> make_tls(const ServeConfig& config, acme::Lego* lego) {
-  if (!config.tls()) return std::unique_ptr<net::Tls>();
-  if (lego != nullptr) {
-    const net::CertificateFiles files{.chain = lego->chain_file(),
-                                      .key = lego->key_file(),
-                                      .host = net::host_of(config.public_url)};
-    // A certificate that is still valid is used at once, and renewed later.
-    if (auto there = net::Tls::open(files)) return there;
-    telemetry::log(telemetry::LogLevel::info, "acme_asked",
-                   {{"domain", config.domain}, {"directory", config.acme_directory}});
-    TRY(lego->obtain());
-    return net::Tls::open(files);
-  }
-  return open_certificate(config);
-}
-
-// Returns what gets the domain's certificate; nullptr without --domain.
-std::unique_ptr<acme::Lego> make_lego(const ServeConfig& config) {
-  if (config.domain.empty()) return nullptr;
-  const std::string port = ":" + std::to_string(config.acme_listen.port);
-  const bool everywhere = config.acme_listen.host == "0.0.0.0";
-  return std::make_unique<acme::Lego>(
-      acme::LegoSettings{.program = config.acme_client,
-                         .domain = config.domain,
-                         .email = config.acme_email,
-                         .directory = config.acme_directory,
-                         .ca_file = config.acme_ca,
-                         .listen = everywhere ? port : to_text(config.acme_listen),
-                         .folder = (fs::path(config.state_dir) / "acme").string()},
-      [] { return wall_clock_ms() / 1'000; });
-}
+std::int64_t wall_clock_s() { return wall_clock_ms() / 1'000; }
 
 // Returns the configuration with as many connections as the system's limit of open files allows.
 Result<ServeConfig> with_fitting_budgets(ServeConfig config) {
@@ -204,7 +172,7 @@ class RunningServer final : public Server {
 
   Status start() {
     mount_files();
-    if (tls_ != nullptr) note_certificate();
+    if (tls_ != nullptr) note_certificate(*tls_, metrics_, wall_clock_s());
     metrics_.build(std::string(kVersion), storage::sqlite_version());
     metrics_.set(Gauge::synchronous, storage_->synchronous());
     metrics_.set(Gauge::start_time_seconds, static_cast<double>(wall_clock_ms()) / 1'000);
@@ -264,7 +232,7 @@ class RunningServer final : public Server {
       return {};
     }
     Status reloaded = reload_certificate(*tls_);
-    if (reloaded) note_certificate();
+    if (reloaded) note_certificate(*tls_, metrics_, wall_clock_s());
     return reloaded;
   }
 
@@ -322,27 +290,11 @@ class RunningServer final : public Server {
     return compute_connections_.size() + console_connections_.size();
   }
 
-  void note_certificate() {
-    const net::CertificateFacts facts = tls_->facts();
-    std::string names;
-    for (const std::string& name : facts.names) names += (names.empty() ? "" : ", ") + name;
-    metrics_.set(Gauge::certificate_expiry_seconds, static_cast<double>(facts.not_after_s));
-    const std::int64_t days = (facts.not_after_s - wall_clock_ms() / 1'000) / 86'400;
-    telemetry::log(days < kRenewDays ? telemetry::LogLevel::warning : telemetry::LogLevel::info,
-                   "certificate", {{"names", names}, {"valid_days", days}});
-    if (facts.key_is_open) {
-      telemetry::log(telemetry::LogLevel::warning, "tls_key_open",
-                     {{"reason",
-                       "Every user of this machine can read the key of the certificate: change the "
-                       "mode of its file to 600."}});
-    }
-  }
-
   void start_renewal() {
     renewal_.emplace(acme::RenewalSettings{
         .every_ms = config_.acme_every_ms,
         .days = config_.acme_renew_days,
-        .wall_s = [] { return wall_clock_ms() / 1'000; },
+        .wall_s = wall_clock_s,
         .validity =
             [this] {
               const net::CertificateFacts facts = tls_->facts();
@@ -352,14 +304,8 @@ class RunningServer final : public Server {
         .cancel = [this] { lego_->cancel(); },
         .renewed =
             [this](const Status& done) {
-              if (done) {
-                (void)reload();  // reload() logs any error
-                return;
-              }
-              const std::string& code = done.error().code;
-              telemetry::log(telemetry::LogLevel::error,
-                             code == "no_acme_client" ? "no_acme_client" : "acme_failed",
-                             {{"code", code}, {"reason", done.error().message}});
+              if (!done) return note_failed_renewal(done.error());
+              (void)reload();  // reload() logs any error
             }});
   }
 
@@ -788,7 +734,7 @@ Result<std::unique_ptr<Server>> Server::start(const ServeConfig& config,
                           (state / "checkpoints").string(),
                           std::max(config.max_checkpoint_bytes, config.max_artifact_bytes), kept));
   TRY(auto reports, http::DeviceReports::open(state / "device-reports"));
-  auto lego = make_lego(config);
+  auto lego = make_lego(config, wall_clock_s);
   TRY(auto tls, make_tls(config, lego.get()));
   TRY(const auto running, storage->running_runtimes());
   const std::set<std::string> wanted(running.begin(), running.end());

@@ -1,4 +1,4 @@
-#include "app/memory.h"
+#include "app/machine/memory.h"
 
 #ifdef HYPERFLOCK_JEMALLOC
 #include <jemalloc/jemalloc.h>

@@ -1,4 +1,4 @@
-#include "app/service_manager.h"
+#include "app/machine/service_manager.h"
 
 #include <sys/socket.h>
 #include <sys/time.h>

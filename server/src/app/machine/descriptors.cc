@@ -1,4 +1,4 @@
-#include "app/descriptors.h"
+#include "app/machine/descriptors.h"
 
 #include <sys/resource.h>
 
