@@ -40,12 +40,15 @@ let turn = 0;
 const lines: string[] = [];
 let hasCrashed = false;
 
+/** What the page itself writes to localStorage while trials run. */
+const OWN_NOTES = ["hyperflock.running", "hyperflock.computed-today"];
+
 /**
- * Returns, as text, what the browser stores for the join page's origin: the names of databases, files and caches, and
- * the device's identity.
+ * Returns, as text, what the browser stores for the join page's origin: the names of databases, files and caches, the
+ * device's identity, and each kept file of the page with the hash of its bytes.
  */
 function storedByBrowser(): Promise<string> {
-  return volunteer.page.evaluate(async () => {
+  return volunteer.page.evaluate(async (ownNotes) => {
     const databases = (await indexedDB.databases()).map(({ name }) => name).sort();
     const identity = await new Promise((resolve) => {
       const opening = indexedDB.open("hyperflock");
@@ -62,27 +65,39 @@ function storedByBrowser(): Promise<string> {
     for await (const name of (root as unknown as { keys(): AsyncIterable<string> }).keys()) {
       files.push(name);
     }
-    const caches_ = await caches.keys();
-    const urls = await Promise.all(
-      caches_.map(async (name) => {
-        const requests = await (await caches.open(name)).keys();
-        return requests.filter(({ url }) => !/\/api\/blobs\/[0-9a-f]{64}$/.test(url));
-      }),
-    );
+    const caches_ = (await caches.keys()).sort();
+    const shell: string[] = [];
+    const strangers: string[] = [];
+    for (const name of caches_) {
+      const cache = await caches.open(name);
+      for (const request of await cache.keys()) {
+        const path = request.url.slice(location.origin.length);
+        if (name.startsWith("hyperflock-shell-") && /^\/(join$|app\/)/.test(path)) {
+          const bytes = await (await cache.match(request))?.arrayBuffer();
+          const digest = await crypto.subtle.digest("SHA-256", bytes ?? new ArrayBuffer());
+          shell.push(
+            `${path} ${[...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, "0")).join("")}`,
+          );
+        } else if (!/^\/api\/blobs\/[0-9a-f]{64}$/.test(path)) {
+          strangers.push(path);
+        }
+      }
+    }
     return JSON.stringify({
       databases,
       identity,
       files,
-      caches: caches_,
-      strangers: urls.flat().length,
-      // Leaves out the page's own note about the running trial, because it changes with each trial.
+      caches: caches_.map((name) => name.replace(/^hyperflock-shell-[0-9a-f]{16}$/, "shell")),
+      shell: shell.sort(),
+      strangers,
+      // Leaves out the page's own notes, because they change with each trial.
       local: Object.fromEntries(
-        Object.entries(localStorage).filter(([key]) => key !== "hyperflock.running"),
+        Object.entries(localStorage).filter(([key]) => !ownNotes.includes(key)),
       ),
       session: { ...sessionStorage },
       cookies: document.cookie,
     });
-  });
+  }, OWN_NOTES);
 }
 
 /** Returns whether each blob in the cache has the hash in its name. If not, a trial has changed the cache. */
@@ -124,6 +139,7 @@ beforeAll(async () => {
   });
   researcher = await Researcher.start(server);
   await expectRightNeighbour();
+  await volunteer.page.waitForFunction(() => navigator.serviceWorker.controller !== null);
   stored = await storedByBrowser();
 });
 
@@ -146,13 +162,21 @@ describe("the places where an escape would show", () => {
       databases: ["hyperflock", "hyperflock.projects"],
       identity: [{ device }],
       files: [],
-      caches: ["hyperflock-blobs"],
-      strangers: 0,
+      caches: ["hyperflock-blobs", "shell"],
+      strangers: [],
       local: {},
       session: {},
       cookies: "",
     });
     expect(await cacheIsWhole()).toBe(true);
+    const { shell } = JSON.parse(stored) as { shell: string[] };
+    expect(shell.length).toBeGreaterThan(5);
+    for (const kept of shell) {
+      const [path = ""] = kept.split(" ");
+      const bytes = await (await fetch(`${server.compute}${path}`)).arrayBuffer();
+      const digest = Buffer.from(await crypto.subtle.digest("SHA-256", bytes)).toString("hex");
+      expect(kept, "a kept file is the server's").toBe(`${path} ${digest}`);
+    }
   });
 
   test("The page is in a time zone that trials will try to find out.", async () => {
