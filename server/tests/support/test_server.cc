@@ -232,6 +232,13 @@ void TestOwner::answers(std::int64_t id, const std::string& value) {
   says({.room = room_, .answers = {{id, value, "", ""}}});
 }
 
+std::string without_request_id(std::string body) {
+  constexpr std::string_view kField = R"(,"request_id":")";
+  const std::size_t at = body.find(kField);
+  if (at == std::string::npos) return body;
+  return body.erase(at, body.find('"', at + kField.size()) + 1 - at);
+}
+
 std::string json_at(const std::string& text, const std::string& path) {
   nlohmann::json value = nlohmann::json::parse(text, nullptr, false);
   std::size_t from = 0;

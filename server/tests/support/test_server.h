@@ -157,6 +157,9 @@ class TestOwner {
   std::vector<protocol::OwnerCallItem> items_;
 };
 
+// Returns the body of an error without the id of its request, which no other answer has.
+std::string without_request_id(std::string body);
+
 // Returns a value from JSON text. The path has keys and indices, for example "trials.0.state".
 std::string json_at(const std::string& text, const std::string& path);
 
