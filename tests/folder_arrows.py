@@ -153,7 +153,7 @@ PARTS = (
             http/core traces
             http/console http/compute net/proxy
             net cli settings
-            net/relay
+            net/relay app/machine
             net/relay/tests app/spare
             app
         """,
