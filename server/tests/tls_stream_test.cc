@@ -27,7 +27,7 @@ namespace {
 
 namespace asio = boost::asio;
 using asio::ip::tcp;
-using Client = asio::ssl::stream<tcp::socket>;
+using TlsSocket = asio::ssl::stream<tcp::socket>;
 constexpr auto kUse = asio::as_tuple(asio::use_awaitable);
 
 std::string noise(std::size_t bytes) {
@@ -67,7 +67,7 @@ class TlsStreamTest : public testing::Test {
       EXPECT_FALSE(error) << error.message();
       done = true;
     });
-    client_->async_handshake(Client::client,
+    client_->async_handshake(TlsSocket::client,
                              [](ErrorCode error) { EXPECT_FALSE(error) << error.message(); });
     io_.run();
     io_.restart();
@@ -90,7 +90,7 @@ class TlsStreamTest : public testing::Test {
   std::unique_ptr<Tls> tls_;
   asio::io_context io_;
   asio::ssl::context client_context_;
-  std::optional<Client> client_;
+  std::optional<TlsSocket> client_;
   std::optional<Socket> socket_;
   std::optional<TlsStream> stream_;
 };
@@ -143,7 +143,7 @@ TEST_F(TlsStreamTest, EchoesEverythingInOrder) {
 TEST_F(TlsStreamTest, UsesWhatWasReadBeforeTheHandshake) {
   for (const std::size_t taken : {1U, 6U, 150U, 10'000U}) {
     tcp::acceptor acceptor(io_, {asio::ip::address_v4::loopback(), 0});
-    Client client(io_, client_context_);
+    TlsSocket client(io_, client_context_);
     client.lowest_layer().connect(acceptor.local_endpoint());
     Socket socket(asio::make_strand(io_));
     acceptor.accept(socket);
@@ -156,7 +156,7 @@ TEST_F(TlsStreamTest, UsesWhatWasReadBeforeTheHandshake) {
       EXPECT_FALSE(failed) << failed.message();
       co_await stream.async_write_some(asio::buffer("hello", 5), asio::use_awaitable);
     });
-    client.async_handshake(Client::client, [&](ErrorCode error) {
+    client.async_handshake(TlsSocket::client, [&](ErrorCode error) {
       EXPECT_FALSE(error) << error.message();
       answer.resize(5);
       asio::async_read(client, asio::buffer(answer), [](ErrorCode, std::size_t) {});
@@ -238,7 +238,7 @@ TEST_F(TlsStreamTest, AClientResumesByItsTicket) {
   SSL_SESSION* kept = nullptr;
   for (const bool resumes : {false, true}) {
     tcp::acceptor acceptor(io_, {asio::ip::address_v4::loopback(), 0});
-    Client client(io_, client_context_);
+    TlsSocket client(io_, client_context_);
     if (kept != nullptr) SSL_set_session(client.native_handle(), kept);
     client.lowest_layer().connect(acceptor.local_endpoint());
     Socket socket(asio::make_strand(io_));
@@ -250,7 +250,7 @@ TEST_F(TlsStreamTest, AClientResumesByItsTicket) {
       EXPECT_FALSE(failed);
       co_await stream.async_write_some(asio::buffer("x", 1), asio::use_awaitable);
     });
-    client.async_handshake(Client::client, [&](ErrorCode) {
+    client.async_handshake(TlsSocket::client, [&](ErrorCode) {
       // The ticket comes before the first byte.
       asio::async_read(client, asio::buffer(&byte, 1), [](ErrorCode, std::size_t) {});
     });
