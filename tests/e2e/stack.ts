@@ -185,7 +185,7 @@ export class Server {
 export interface Volunteer {
   readonly context: BrowserContext;
   readonly page: Page;
-  /** The URLs of all requests of the page and its workers. */
+  /** The URLs of all requests of the page and its threads. The service worker's own, by which it keeps them, are left out. */
   readonly requests: string[];
   readonly errors: string[];
 }
@@ -214,7 +214,9 @@ export async function openVolunteer(context: BrowserContext, joinUrl: string): P
   const page = await context.newPage();
   const requests: string[] = [];
   const errors: string[] = [];
-  context.on("request", (request) => requests.push(request.url()));
+  context.on("request", (request) => {
+    if (request.serviceWorker() === null) requests.push(request.url());
+  });
   page.on("pageerror", (error) => errors.push(String(error)));
   page.on("console", (message) => {
     if (message.type() === "error") errors.push(message.text());

@@ -151,6 +151,7 @@ TEST(Table, EveryRowHasAMemberOfItsOwn) {
       other = std::string("changed");
       if (form.placeholder == "ADDR:PORT") other = std::string("127.0.0.1:1");
       if (form.placeholder == "LEVEL") other = std::string("off");
+      if (form.placeholder == "FORMAT") other = std::string("text");
     }
     form.put(config, other);
     EXPECT_EQ(form.get(config), other) << setting.name;
