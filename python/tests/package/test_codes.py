@@ -382,7 +382,7 @@ def _command(*arguments: str) -> Callable[[Scene], None]:
 
     def run(scene: Scene) -> None:
         told: list[str] = []
-        scene.monkeypatch.setattr(_cli, "complain", lambda code, message: told.append(code))
+        scene.monkeypatch.setattr(_cli, "complain", lambda code, *_: told.append(code))
         assert _cli.run(list(arguments)) != 0
         raise HyperflockError("told", code=told[0])
 

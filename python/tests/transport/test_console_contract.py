@@ -60,6 +60,7 @@ OWN = {
     "name",
     "owner",
     "points",
+    "request_id",
     "run_ms",
     "seq",
     "server",

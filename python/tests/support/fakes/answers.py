@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import secrets
 from typing import Any
 
 import msgspec
@@ -38,7 +39,9 @@ def json_answer(status: int, value: Any) -> Answer:
 
 def refusal(status: int, code: str, message: str, field: str | None = None) -> Answer:
     """Return an error with its code."""
-    error = {"code": code, "message": message} | ({"field": field} if field else {})
+    error = {"code": code, "message": message, "request_id": secrets.token_hex(16)}
+    if field:
+        error["field"] = field
     return json_answer(status, {"error": error})
 
 
