@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import secrets
 from typing import Any
 
 import msgspec
@@ -39,9 +38,7 @@ def json_answer(status: int, value: Any) -> Answer:
 
 def refusal(status: int, code: str, message: str, field: str | None = None) -> Answer:
     """Return an error with its code."""
-    error = {"code": code, "message": message, "request_id": secrets.token_hex(16)}
-    if field:
-        error["field"] = field
+    error = {"code": code, "message": message} | ({"field": field} if field else {})
     return json_answer(status, {"error": error})
 
 
