@@ -15,12 +15,12 @@ namespace hyperflock::hub {
 
 class Piecework {
  public:
-  using Told = std::function<void(Result<storage::Outcome>)>;
+  using Done = std::function<void(Result<storage::Outcome>)>;
 
   // `commit` is called on the strand. It commits a transition and then calls its second argument.
   // Between two pieces, `between` gets the task that does the next piece. It must see to it that
   // the task runs on the strand.
-  Piecework(Strand strand, std::function<void(storage::Transition, Told)> commit,
+  Piecework(Strand strand, std::function<void(storage::Transition, Done)> commit,
             std::function<void(std::function<void()>)> between)
       : timer_(std::move(strand)), commit_(std::move(commit)), between_(std::move(between)) {}
 
@@ -62,7 +62,7 @@ class Piecework {
   }
 
   Timer timer_;
-  const std::function<void(storage::Transition, Told)> commit_;
+  const std::function<void(storage::Transition, Done)> commit_;
   const std::function<void(std::function<void()>)> between_;
   bool working_ = false;
   bool stopped_ = false;

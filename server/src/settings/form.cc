@@ -45,36 +45,35 @@ std::string address_fault(const std::string& text) {
   return parsed ? std::string() : parsed.error().message;
 }
 
-std::string level_fault(const std::string& text) {
-  const bool known =
-      std::ranges::any_of(kLevels, [&](const auto& level) { return level.first == text; });
-  return known ? std::string() : "Give debug, info, warning, error or off.";
+// Returns why a setting that is one of `kNames` may not have this text; empty if it may.
+template <const auto& kNames>
+std::string name_fault(const std::string& text) {
+  std::string all;
+  for (std::size_t i = 0; i < kNames.size(); ++i) {
+    if (kNames[i].first == text) return {};
+    if (i > 0) all += i + 1 < kNames.size() ? ", " : " or ";
+    all += kNames[i].first;
+  }
+  return "Give " + all + '.';
 }
 
-std::string format_fault(const std::string& text) {
-  const bool known =
-      std::ranges::any_of(kFormats, [&](const auto& format) { return format.first == text; });
-  return known ? std::string() : "Give auto, json or text.";
-}
-
-// Returns the form of a setting that is one of a few names. `names` is static.
-template <typename Names, typename T>
-Form one_of(const Names& names, T ServeConfig::* member, std::string placeholder,
-            std::string (*fault)(const std::string&)) {
+// Returns the form of a setting that is one of a few names.
+template <const auto& kNames, typename T>
+Form one_of(T ServeConfig::* member, std::string placeholder) {
   return {.kind = Kind::text,
           .placeholder = std::move(placeholder),
-          .fault = fault,
+          .fault = name_fault<kNames>,
           .get =
-              [&names, member](const ServeConfig& config) {
-                const auto* found = std::ranges::find(names, config.*member,
+              [member](const ServeConfig& config) {
+                const auto* found = std::ranges::find(kNames, config.*member,
                                                       [](const auto& one) { return one.second; });
                 return Value(std::string(found->first));
               },
           .put =
-              [&names, member](ServeConfig& config, const Value& value) {
+              [member](ServeConfig& config, const Value& value) {
                 const std::string& name = std::get<std::string>(value);
                 config.*member =
-                    std::ranges::find(names, std::string_view(name), [](const auto& one) {
+                    std::ranges::find(kNames, std::string_view(name), [](const auto& one) {
                       return one.first;
                     })->second;
               }};
@@ -226,11 +225,11 @@ Form address(Address ServeConfig::* member) {
 }
 
 Form log_level(telemetry::LogLevel ServeConfig::* member) {
-  return one_of(kLevels, member, "LEVEL", level_fault);
+  return one_of<kLevels>(member, "LEVEL");
 }
 
 Form log_format(telemetry::LogFormat ServeConfig::* member) {
-  return one_of(kFormats, member, "FORMAT", format_fault);
+  return one_of<kFormats>(member, "FORMAT");
 }
 
 Form number(double ServeConfig::* member, double least, double most) {
