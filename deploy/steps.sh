@@ -94,12 +94,13 @@ debian_file() {
   (cd "$work" && { apt-get -q download "$1" || { apt-get -q update && apt-get -q download "$1"; }; })
   mkdir -p "$(dirname "$3")"
   dpkg-deb --fsys-tarfile "$work"/*.deb | tar -x -O "./$2" >"$work/file"
-  [[ $2 != */bin/* ]] || chmod 755 "$work/file"
+  [[ $2 != */bin/* && $2 != */sbin/* ]] || chmod 755 "$work/file"
   mv "$work/file" "$3"
   rm -r "$work"
 }
 
 step_caddy() { debian_file caddy usr/bin/caddy build/cache/debian/caddy; }
+step_nginx() { debian_file nginx usr/sbin/nginx build/cache/debian/nginx; }
 
 # Tests the structure of the compose file and of the Dockerfile, the unit of systemd, the packages, and the content of a
 # release.
@@ -107,6 +108,7 @@ step_deploy_test() {
   apt_install minisign systemd lintian libseccomp2 iproute2 util-linux
   debian_file docker-compose usr/lib/python3/dist-packages/compose/config/compose_spec.json build/cache/compose_spec.json
   step_caddy
+  step_nginx
   debian_file lego usr/bin/lego build/cache/debian/lego
   debian_file pebble usr/bin/pebble build/cache/debian/pebble
   debian_file pebble usr/bin/pebble-challtestsrv build/cache/debian/pebble-challtestsrv

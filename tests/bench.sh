@@ -22,6 +22,9 @@ bench_idle() { PYTHONPATH=python/tests/support python3 python/bench/idle_phones.
 bench traffic "server python_package"
 bench_traffic() { PYTHONPATH=python/tests/support:tests/hostile_guests python3 python/bench/phone_traffic.py "$@"; }
 
+bench data_cache "server python_package nginx"
+bench_data_cache() { PYTHONPATH=python/tests/support:tests/hostile_guests:deploy/tests python3 python/bench/data_cache.py "$@"; }
+
 bench asked "server benches tools"
 bench_asked() { build/release/bin/asked_bench --server build/release/bin/hyperflock-server --state build/bench-state --out build/reports/asked.json "$@"; }
 

@@ -202,12 +202,7 @@ const std::map<std::string, Provoke>& provocations() {
       // REST
       {"bad_request",
        [] { return sent_raw([](const TestServer&) { return "nonsense\r\n\r\n"; }); }},
-      {"headers_too_large",
-       [] {
-         return sent_raw([](const TestServer&) {
-           return "GET / HTTP/1.1\r\nA: " + std::string(20'000, 'a') + "\r\n\r\n";
-         });
-       }},
+      {"headers_too_large", large_head},
       {"length_required",
        [] {
          return sent_raw([](const TestServer& server) {
@@ -217,6 +212,8 @@ const std::map<std::string, Provoke>& provocations() {
       {"unauthorized", [] { return code_of(TestServer().rest_as("hfr_no", "GET", "/api/me")); }},
       {"forbidden", [] { return answered("POST", "/api/devices/d/revoke"); }},
       {"not_found", [] { return answered("GET", "/nothing"); }},
+      {"bad_link", forged_link},
+      {"link_expired", expired_link},
       {"method_not_allowed", [] { return answered("PUT", "/api/studies"); }},
       {"body_too_large",
        [] { return answered("POST", "/api/studies", std::string(600'000, ' ')); }},

@@ -53,6 +53,8 @@ const std::set<std::string> kSingleThings{
     "/ws/worker",
     "/api/me",
     "/api/blobs/{}",
+    "/api/blobs/{}/link",
+    "/blobs/{}/{}/{}/{}",
     "/api/attempts/{}/checkpoint",
     "/api/studies/{}",
     "/api/studies/{}/spec",

@@ -10,6 +10,7 @@ import budgets
 import connections
 import credentials
 import frames
+import links
 import names
 import other_tenants
 import proxies
@@ -109,6 +110,10 @@ ATTEMPTS = (
     Attempt(frames.large_frames_without_end, "ack message_quota closed", short=True,
             options=("--message-kib-burst", "8192", "--message-kib-per-s", "0.001")),
     Attempt(frames.sessions_of_one_device, "welcome closed"),
+    Attempt(links.forge_links, "bad_link rate_limited", short=True),
+    Attempt(links.links_for_blobs_of_others, "unknown_blob unauthorized"),
+    Attempt(links.links_after_the_end, "unknown_blob", short=True),
+    Attempt(links.a_hundred_thousand_links, "ok"),
     Attempt(names.hidden_characters, "bad_name", short=True),
     Attempt(names.names_of_administrators, "name_confusable", short=True),
     Attempt(names.one_name_in_two_forms, "name_taken"),

@@ -54,6 +54,11 @@ class Server:
         # The ports stay held while the server is down, so that it comes back at the same addresses.
         self._ports = [HeldPort(), HeldPort()]
 
+    @property
+    def compute_port(self) -> int:
+        """The port of the compute origin, also before the start."""
+        return self._ports[0].number
+
     def start(self) -> Server:
         binary = Path(os.environ["HYPERFLOCK_TEST_SERVER_BIN"])
         assert binary.is_file(), f"HYPERFLOCK_TEST_SERVER_BIN is no file: {binary}"

@@ -30,6 +30,7 @@
 #include "app/spare/peer.h"
 #include "app/standby.h"
 #include "app/version.h"
+#include "auth/blob_links.h"
 #include "auth/first_start.h"
 #include "auth/identity_cache.h"
 #include "auth/trusted_clock.h"
@@ -121,7 +122,7 @@ class RunningServer final : public Server {
                 std::unique_ptr<http::DeviceReports> reports, std::unique_ptr<acme::Lego> lego,
                 std::unique_ptr<net::Tls> tls, std::vector<KeptRuntime> runtimes,
                 webhook::AddressRules webhook_rules, std::shared_ptr<auth::TrustedClock> clock,
-                net::TrustedProxies proxies)
+                net::TrustedProxies proxies, auth::BlobLinks links)
       : config_(config),
         runtimes_(std::move(runtimes)),
         webhook_rules_(std::move(webhook_rules)),
@@ -133,6 +134,7 @@ class RunningServer final : public Server {
         room_(std::move(room)),
         starts_full_(starts_full),
         reports_(std::move(reports)),
+        links_(std::move(links)),
         identities_([time = clock_] { return time->now(); }),
         admission_({config.joins_burst, config.joins_per_s}),
         messages_({.kib_burst = config.message_kib_burst, .kib_per_s = config.message_kib_per_s}),
@@ -367,6 +369,7 @@ class RunningServer final : public Server {
   }
 
   void mount_files() {
+    files_.allow_data_from(config_.data_url);
     if (!config_.app_dir.empty()) {
       files_.mount("/app/", (fs::path(config_.app_dir) / "app").string());
       files_.mount_file("/join", (fs::path(config_.app_dir) / "join.html").string());
@@ -459,6 +462,7 @@ class RunningServer final : public Server {
                                .room = *room_,
                                .outputs = outputs_,
                                .reports = *reports_,
+                               .links = links_,
                                .identities = identities_,
                                .admission = admission_,
                                .possession = possession_,
@@ -468,6 +472,7 @@ class RunningServer final : public Server {
                                .server_version = std::string(kVersion),
                                .join_origin = compute_origin(),
                                .own_origin = own_origin,
+                               .data_origin = config_.data_url,
                                .warnings = std::move(warnings),
                                .max_blob_bytes = config_.max_blob_bytes,
                                .max_checkpoint_bytes = config_.max_checkpoint_bytes,
@@ -634,6 +639,7 @@ class RunningServer final : public Server {
   std::unique_ptr<http::DeviceReports> reports_;
   http::StaticFiles files_;  // of the compute origin
   http::StaticFiles console_files_;
+  const auth::BlobLinks links_;
   auth::IdentityCache identities_;
   http::Admission admission_;
   hub::MessageBudget messages_;
@@ -728,6 +734,7 @@ Result<std::unique_ptr<Server>> Server::start(const ServeConfig& config,
   TRY(const auto owned, storage->owned_blobs());
   TRY(auto blobs,
       blobs::CollectedBlobs::open((state / "blobs").string(), config.max_blob_bytes, owned));
+  TRY(auto links, auth::BlobLinks::open(state / "blobs"));
   TRY(const auto kept, storage->kept_blobs());
   // The folder is named after checkpoints, but artifacts are in it too.
   TRY(auto collected, blobs::CollectedBlobs::open(
@@ -745,7 +752,7 @@ Result<std::unique_ptr<Server>> Server::start(const ServeConfig& config,
   auto server = std::make_unique<RunningServer>(
       fitted, std::move(standby), std::move(storage), std::move(blobs), std::move(collected),
       std::move(room), starts_full, std::move(reports), std::move(lego), std::move(tls),
-      std::move(runtimes), std::move(webhook_rules), clock, std::move(proxies));
+      std::move(runtimes), std::move(webhook_rules), clock, std::move(proxies), std::move(links));
   server->keep(std::move(state_lock));
   if (peer) server->take_peers(std::move(peer->bound), std::move(peer_key));
   if (turn.before_listening) turn.before_listening();

@@ -46,6 +46,7 @@ TEST(Tokens, TellTheirKindAndAreLongEnough) {
   EXPECT_THAT(new_token(TokenKind::device_secret), MatchesRegex("hfd_[A-Za-z0-9_-]{43}"));
   EXPECT_THAT(new_token(TokenKind::enrolment_code), MatchesRegex("hfe_[A-Za-z0-9_-]{22}"));
   EXPECT_THAT(new_token(TokenKind::peer_secret), MatchesRegex("hfp_[A-Za-z0-9_-]{43}"));
+  EXPECT_THAT(new_token(TokenKind::link_key), MatchesRegex("hfl_[A-Za-z0-9_-]{43}"));
   EXPECT_THAT(new_device_id(), MatchesRegex("d_[A-Za-z0-9_-]{16}"));
 }
 

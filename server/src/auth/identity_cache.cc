@@ -476,6 +476,18 @@ bool IdentityCache::has_project(const std::string& project) const {
   return project_ids_.contains(project);
 }
 
+std::optional<std::int64_t> IdentityCache::project_id(const std::string& name) const {
+  const std::shared_lock lock(mutex_);
+  const auto found = project_ids_.find(name);
+  return found == project_ids_.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::optional<std::string> IdentityCache::project_name(std::int64_t id) const {
+  const std::shared_lock lock(mutex_);
+  const auto found = projects_.find(id);
+  return found == projects_.end() ? std::nullopt : std::optional(found->second.name);
+}
+
 storage::Rules IdentityCache::rules() const {
   const std::shared_lock lock(mutex_);
   return rules_;

@@ -95,6 +95,8 @@ class IdentityCache {
   std::string first_project(const storage::Principal& principal) const;
   static bool may_use(const storage::Principal& principal, std::string_view project);
   bool has_project(const std::string& project) const;
+  std::optional<std::int64_t> project_id(const std::string& name) const;
+  std::optional<std::string> project_name(std::int64_t id) const;
 
   // Returns the rules that administrators have set (R67, R68, R70).
   storage::Rules rules() const;

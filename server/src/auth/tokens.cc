@@ -54,6 +54,8 @@ std::string new_token(TokenKind kind) {
       return "hfw_" + base64url(random_bytes(kTokenBytes));
     case TokenKind::peer_secret:
       return "hfp_" + base64url(random_bytes(kTokenBytes));
+    case TokenKind::link_key:
+      return "hfl_" + base64url(random_bytes(kTokenBytes));
   }
   throw std::logic_error("a token of no kind");
 }

@@ -14,10 +14,11 @@ enum class TokenKind {
   enrolment_code,
   webhook_secret,
   peer_secret,  // of the servers of one database
+  link_key,     // of signed addresses (auth/blob_links.h)
 };
 
-// Returns a new secret: a prefix for its kind (hfa_, hfr_, hfd_, hfe_, hfw_, hfp_) and 32 random
-// bytes as base64url. An enrolment code has 16 bytes, because people pass it on. Throws
+// Returns a new secret: a prefix for its kind (hfa_, hfr_, hfd_, hfe_, hfw_, hfp_, hfl_) and 32
+// random bytes as base64url. An enrolment code has 16 bytes, because people pass it on. Throws
 // std::runtime_error if the system has no random numbers.
 std::string new_token(TokenKind kind);
 

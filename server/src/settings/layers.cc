@@ -34,7 +34,7 @@ class Layers {
     for (const Setting& setting : table()) take(setting);
     ServeConfig& config = made_.config;
     for (std::string* name : {&config.project, &config.researcher}) *name = names::nfc(*name);
-    for (std::string* url : {&config.public_url, &config.console_url})
+    for (std::string* url : {&config.public_url, &config.console_url, &config.data_url})
       while (url->ends_with('/')) url->pop_back();
     if (!config.domain.empty()) complete_domain();
     if (made_.faults.empty()) check_together();

@@ -39,6 +39,7 @@ struct ServeConfig {
   std::string runtime_dir;
   std::string public_url;   // empty: http(s)://<compute address>
   std::string console_url;  // the console's origin for researchers; empty: unknown
+  std::string data_url;     // the origin of a cache of studies' data; empty: the compute origin
   std::string tls_cert;
   std::string tls_key;
   std::string domain;  // whose certificate the server gets by ACME; empty: by files or none

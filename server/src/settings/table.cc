@@ -132,6 +132,21 @@ std::size_t distance(std::string_view one, std::string_view other) {
   return row.back();
 }
 
+// An origin is part of a Content-Security-Policy, so it has neither a path nor odd characters.
+std::string origin_fault(const std::string& text) {
+  const std::string fault = "Give an origin without a path, such as https://cdn.example.org.";
+  std::string_view host = text;
+  const bool known = host.starts_with("https://") || host.starts_with("http://");
+  if (!known) return fault;
+  host.remove_prefix(host.find("://") + 3);
+  while (host.ends_with('/')) host.remove_suffix(1);
+  const bool plain = !host.empty() && std::ranges::all_of(host, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '.' || c == '-' || c == ':' ||
+           c == '[' || c == ']';
+  });
+  return plain ? std::string() : fault;
+}
+
 std::vector<Setting> make_table() {
   using C = ServeConfig;
   constexpr std::string_view kFolders = "Folders and files";
@@ -176,6 +191,10 @@ std::vector<Setting> make_table() {
        "the compute origin as volunteers see it"},
       {kAddresses, "console-url", text(&C::console_url, "URL", url_fault),
        "the console origin as researchers see it; webhooks and the credentials file name it"},
+      {kAddresses, "data-url", text(&C::data_url, "ORIGIN", origin_fault),
+       "the origin of a CDN or proxy that fetches from the compute origin and stores answers; "
+       "phones "
+       "then fetch large data from it; default: from the compute origin"},
       {kAddresses, "tls-cert", text(&C::tls_cert, "FILE", file_fault), "certificate chain, PEM"},
       {kAddresses, "tls-key", text(&C::tls_key, "FILE", file_fault), "its private key, PEM"},
       {kAddresses, "domain", text(&C::domain, "NAME", domain_fault),

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <future>
 #include <memory>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "app/config.h"
+#include "auth/blob_links.h"
 #include "blobs/sha256.h"
 #include "storage/sqlite/open.h"
 #include "storage/testing/faulty_storage.h"
@@ -69,10 +71,29 @@ inline std::string answered(std::string_view method, std::string_view target,
   return code_of(TestServer().rest(method, target, body));
 }
 
+inline std::string at_compute(const TestServer& server, const std::string& path) {
+  return code_of(http_request(server.compute(), "GET", path));
+}
+
+inline std::string forged_link() { return at_compute(TestServer(), "/blobs/1/2/3/4"); }
+
+inline std::string expired_link() {
+  const TestServer server;
+  const auto links =
+      auth::BlobLinks::open(std::filesystem::path(server.config().state_dir) / "blobs");
+  return at_compute(server, links->sign(1, "4", 0).path);
+}
+
 inline std::string sent_raw(const std::function<std::string(const TestServer&)>& bytes) {
   const TestServer server;
   TestSocket socket(server.console());
   return code_of(http_raw(socket, bytes(server)));
+}
+
+inline std::string large_head() {
+  return sent_raw([](const TestServer&) {
+    return "GET / HTTP/1.1\r\nA: " + std::string(20'000, 'a') + "\r\n\r\n";
+  });
 }
 
 inline std::string bearer(const TestServer& server) {

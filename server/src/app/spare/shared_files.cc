@@ -6,6 +6,8 @@
 #include <optional>
 #include <system_error>
 
+#include "auth/blob_links.h"
+
 namespace hyperflock::app {
 namespace {
 
@@ -63,6 +65,7 @@ Status link_to(const fs::path& target, const fs::path& link) {
   const auto status = fs::symlink_status(link, error);
   if (fs::is_directory(status)) {
     fs::remove(link / "uploads", error);
+    fs::remove(link / auth::kLinkKeyFile, error);
     fs::remove(link, error);
     if (error)
       return bad_files("With --shared-files, " + link.string() + " must be empty: move it to " +

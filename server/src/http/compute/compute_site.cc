@@ -7,6 +7,7 @@
 
 #include "auth/tokens.h"
 #include "http/compute/artifact_upload.h"
+#include "http/compute/blob_files.h"
 #include "http/compute/bodies.h"
 #include "http/compute/checkpoint_upload.h"
 #include "http/core/changes.h"
@@ -180,31 +181,6 @@ Result<Response> report(const SiteContext& context, const Request& request) {
   return object_response(201, [&](ObjectWriter& body) { body.integer("report", number); });
 }
 
-// Returns whether a study of the device's project names the blob, or a study of another project to
-// which its project lends idle devices (R70).
-Result<bool> may_read(const SiteContext& context, const Request& request,
-                      const std::string& sha256) {
-  const std::string& own = request.device.project;
-  TRY(const auto referenced, context.storage.project_references(own, sha256));
-  if (referenced) return true;
-  for (const std::string& other : context.identities.borrowers_of(own)) {
-    TRY(const auto lent, context.storage.project_references(other, sha256));
-    if (lent) return true;
-  }
-  return false;
-}
-
-Result<Response> blob(const SiteContext& context, const Request& request) {
-  const Error unknown{"unknown_blob", "No study of this device's project names such a blob."};
-  const std::string& sha256 = request.captures.front();
-  TRY(const auto referenced, may_read(context, request, sha256));
-  const auto path = context.blobs.path_of(sha256);
-  const auto bytes = context.blobs.size(sha256);
-  const bool barred = context.identities.is_barred(sha256);
-  if (!referenced || barred || !path || !bytes) return error_response(404, unknown);
-  return blob_response(path->string(), *bytes);
-}
-
 // Sends the checkpoint from which the attempt continues.
 Result<Response> checkpoint(const SiteContext& context, const Request& request) {
   const Error unknown{"unknown_blob", "The attempt begins with no checkpoint that is kept."};
@@ -219,7 +195,7 @@ Result<Response> checkpoint(const SiteContext& context, const Request& request) 
   return blob_response(path->string(), *bytes);
 }
 
-constexpr std::array<Route, 13> kRoutes{{
+constexpr std::array<Route, 15> kRoutes{{
     {Method::get, "/", Access::open, answer<to_first_page<kPages>>},
     probe({Method::get, "/healthz", Access::open, answer<alive>}),
     probe({Method::get, "/readyz", Access::open, answer<readiness>}),
@@ -229,6 +205,8 @@ constexpr std::array<Route, 13> kRoutes{{
     {Method::post, "/api/leave", Access::device, answer<leave>, kSmallBody},
     grows({Method::post, "/api/device-reports", Access::open, answer<report>, kReportBody}),
     {Method::get, "/api/blobs/{}", Access::device, answer<blob>},
+    {Method::get, "/api/blobs/{}/link", Access::device, answer<give_blob_link>},
+    {Method::get, "/blobs/{}/{}/{}/{}", Access::open, answer<linked_blob>},
     {Method::get, "/api/attempts/{}/checkpoint", Access::device, answer<checkpoint>},
     {Method::put, "/api/attempts/{}/checkpoints/{}", Access::device, nullptr, 0,
      &kCheckpointUpload},

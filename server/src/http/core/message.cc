@@ -61,6 +61,8 @@ constexpr std::array kStatuses{
     CodeStatus{"bad_forwarded", 400},
     CodeStatus{"bad_proxy_header", 400},
     CodeStatus{"cross_origin", 403},
+    CodeStatus{"bad_link", 403},
+    CodeStatus{"link_expired", 410},
     CodeStatus{"not_json", 415},
     CodeStatus{"headers_too_large", 431},
     CodeStatus{"internal", 500},
@@ -111,6 +113,8 @@ std::string_view reason_of(int status) {
       return "Method Not Allowed";
     case 409:
       return "Conflict";
+    case 410:
+      return "Gone";
     case 411:
       return "Length Required";
     case 413:
@@ -245,6 +249,13 @@ std::string python_thread_policy(std::string_view host, bool secure) {
   policy += host;
   policy += "/runtime/; worker-src 'none'";
   return policy;
+}
+
+std::string agent_thread_policy(std::string_view data_origin) {
+  constexpr std::string_view kOwn = "connect-src 'self'";
+  std::string policy(kPagePolicy);
+  const std::size_t end = policy.find(kOwn) + kOwn.size();
+  return policy.insert(end, " " + std::string(data_origin));
 }
 
 bool valid_host(std::string_view host) {

@@ -124,6 +124,10 @@ inline constexpr std::string_view kPagePolicy =
 // of its own origin and read the runtime, and nothing else. REQUIRES: valid_host(host).
 std::string python_thread_policy(std::string_view host, bool secure);
 
+// Returns the Content-Security-Policy of the agent's thread if studies' data also come from another
+// origin: as kPagePolicy, and the thread may request that origin. REQUIRES: `https://name[:port]`.
+std::string agent_thread_policy(std::string_view data_origin);
+
 // The Content-Security-Policy of the thread that owns the graphics device. The thread may load
 // scripts of its own origin, and request nothing else. Code of trials runs there only as shaders.
 inline constexpr std::string_view kGpuThreadPolicy =

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "auth/blob_links.h"
 #include "auth/identity_cache.h"
 #include "blobs/collected_blobs.h"
 #include "blobs/disk_room.h"
@@ -37,6 +38,7 @@ struct SiteContext {
   blobs::DiskRoom& room;
   const OutputBook& outputs;
   DeviceReports& reports;
+  const auth::BlobLinks& links;
   auth::IdentityCache& identities;
   Admission& admission;
   Possession& possession;
@@ -46,6 +48,7 @@ struct SiteContext {
   std::string server_version;
   std::string join_origin;  // the compute origin for volunteers, without a slash at the end
   std::string own_origin;   // of this site, as browsers see it; empty: only its Host is known
+  std::string data_origin;  // of the cache from which devices fetch data; empty: join_origin
   // Returns the codes of troubles with which the server still takes work, such as `backup_failed`.
   std::function<std::vector<std::string>()> warnings = [] { return std::vector<std::string>(); };
   std::uint64_t max_blob_bytes = std::uint64_t{512} << 20;

@@ -87,13 +87,6 @@ bool accepts(std::string_view header, std::string_view coding) {
   return false;
 }
 
-bool names_etag(std::string_view if_none_match, std::string_view etag) {
-  return std::ranges::any_of(elements(if_none_match), [etag](std::string_view element) {
-    if (element.starts_with("W/")) element.remove_prefix(2);
-    return element == "*" || element == etag;
-  });
-}
-
 std::string read_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
@@ -118,6 +111,13 @@ std::string etag_of(const std::string& bytes) {
 
 }  // namespace
 
+bool names_etag(std::string_view if_none_match, std::string_view etag) {
+  return std::ranges::any_of(elements(if_none_match), [etag](std::string_view element) {
+    if (element.starts_with("W/")) element.remove_prefix(2);
+    return element == "*" || element == etag;
+  });
+}
+
 void StaticFiles::add(const std::string& url, const std::string& path) {
   const fs::path file_path(path);
   File file;
@@ -130,6 +130,7 @@ void StaticFiles::add(const std::string& url, const std::string& path) {
   const std::string name = file_path.filename().string();
   file.python_thread = url.starts_with("/app/") && name.starts_with("python-thread");
   file.gpu_thread = url.starts_with("/app/") && name.starts_with("gpu-thread");
+  file.agent_thread = url.starts_with("/app/") && name.starts_with("agent-thread");
   if (file_path.extension() == ".html" && read_file(path).contains(kOriginPlaceholder)) {
     file.names_origin = true;
     file.gzip.path.clear();
@@ -180,7 +181,7 @@ const StaticFiles::Form& StaticFiles::form(const File& file, Coding coding) {
 }
 
 Response StaticFiles::respond(const Request& request, const File& file, Coding coding,
-                              const Contents& stored) {
+                              const Contents& stored) const {
   Response response;
   Contents contents = stored;
   if (file.names_origin) {
@@ -200,6 +201,8 @@ Response StaticFiles::respond(const Request& request, const File& file, Coding c
     response.content_security_policy = python_thread_policy(request.host, request.secure);
   }
   if (file.gpu_thread) response.content_security_policy = kGpuThreadPolicy;
+  if (file.agent_thread && !data_origin_.empty())
+    response.content_security_policy = agent_thread_policy(data_origin_);
   if (names_etag(request.if_none_match, contents.etag)) {
     response.status = 304;
     return response;

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 
 #include "http/core/message.h"
 
@@ -18,8 +19,14 @@ namespace hyperflock::http {
 // The text in a built page that stands for the origin at which a browser or crawler asked for it.
 inline constexpr std::string_view kOriginPlaceholder = "https://origin.invalid";
 
+// Returns whether an If-None-Match header names the entity tag.
+bool names_etag(std::string_view if_none_match, std::string_view etag);
+
 class StaticFiles {
  public:
+  // Lets the agent's thread fetch data from this origin, too. Empty: from its own only.
+  void allow_data_from(std::string origin) { data_origin_ = std::move(origin); }
+
   // Lists `folder` below the URL prefix (`/app/`). It leaves out symbolic links and dot files.
   // `x.br` and `x.gz` are pre-compressed forms of `x`. A missing folder counts as empty.
   void mount(const std::string& url_prefix, const std::string& folder);
@@ -56,15 +63,17 @@ class StaticFiles {
     bool immutable = false;
     bool python_thread = false;  // whether it gets python_thread_policy()
     bool gpu_thread = false;     // whether it gets kGpuThreadPolicy
+    bool agent_thread = false;   // whether it gets agent_thread_policy() if there is a data origin
     bool names_origin = false;   // whether it contains kOriginPlaceholder
   };
 
   static Coding choose(const File& file, std::string_view accept_encoding);
   static const Form& form(const File& file, Coding coding);
-  static Response respond(const Request& request, const File& file, Coding coding,
-                          const Contents& contents);
+  Response respond(const Request& request, const File& file, Coding coding,
+                   const Contents& contents) const;
   void add(const std::string& url, const std::string& path);
 
+  std::string data_origin_;
   std::unordered_map<std::string, File> files_;
   mutable std::mutex mutex_;
 };

@@ -3,6 +3,7 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { sha256Hex } from "../../base/hex.ts";
 import { BlobCache, type BlobWanted, type ByteCache } from "./blob_cache.ts";
+import { LINKED_BYTES } from "./linked_data.ts";
 import type { BlobRecord } from "./store.ts";
 
 let stored: Map<string, Uint8Array<ArrayBuffer>>;
@@ -131,6 +132,32 @@ describe("A blob", () => {
     const wanted = await serve(1, 10);
     expect((await open(full).get(wanted, "", signal)).length).toBe(10);
     expect(records.size).toBe(0);
+  });
+});
+
+describe("A large blob", () => {
+  const limit = 4 * LINKED_BYTES;
+
+  test("comes by its link once, then from the cache.", async () => {
+    const cache = open(byteCache, limit);
+    const wanted = await serve(1, LINKED_BYTES);
+    const linkUrl = `${urlOf(wanted.sha256)}/link`;
+    served.set(linkUrl, [() => Response.json({ url: "https://cdn.example/blobs/a", until: 1 })]);
+    const bytes = new Uint8Array(LINKED_BYTES).fill(1);
+    served.set("https://cdn.example/blobs/a", [() => new Response(bytes)]);
+    const first = await cache.get(wanted, "Device d:s", signal);
+    expect(await cache.get(wanted, "Device d:s", signal)).toEqual(first);
+    expect(requests).toEqual([`${linkUrl} Device d:s`, "https://cdn.example/blobs/a null"]);
+  });
+
+  test("comes from the server if its link gives other bytes.", async () => {
+    const wanted = await serve(1, LINKED_BYTES);
+    served.set(`${urlOf(wanted.sha256)}/link`, [() => Response.json({ url: "/blobs/a" })]);
+    served.set("/blobs/a", [() => new Response(new Uint8Array(LINKED_BYTES))]);
+    const bytes = await open(byteCache, limit).get(wanted, "Device d:s", signal);
+    expect(bytes[0]).toBe(1);
+    expect(stored.get(urlOf(wanted.sha256))?.[0]).toBe(1);
+    expect(requests.at(-1)).toBe(`${urlOf(wanted.sha256)} Device d:s`);
   });
 });
 

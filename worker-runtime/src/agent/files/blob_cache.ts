@@ -1,8 +1,10 @@
-// Gets bundles and data by their hash, from the Cache API or else from the server. The hash is verified at each read.
-// The cache has a size limit; the least recently used blob is removed first. Runs on the agent thread.
+// Gets bundles and data by their hash, from the Cache API or else from the network: large data by a link
+// (linked_data.ts), everything else from the server. The hash is verified at each read. The cache has a size limit; the
+// least recently used blob is removed first. Runs on the agent thread.
 
 import { Backoff } from "../../base/backoff.ts";
 import { sha256Hex } from "../../base/hex.ts";
+import { LinkedData } from "./linked_data.ts";
 import type { BlobRecord } from "./store.ts";
 
 export const CACHE_BYTES = 256 * 1024 * 1024;
@@ -64,9 +66,11 @@ export async function forgetBytes(): Promise<void> {
 
 export class BlobCache {
   readonly #options: BlobCacheOptions;
+  readonly #linked: LinkedData;
 
   constructor(options: BlobCacheOptions) {
     this.#options = options;
+    this.#linked = new LinkedData(options);
   }
 
   /** Returns the verified bytes. Throws BlobError, or AbortError if `signal` is aborted. */
@@ -77,7 +81,9 @@ export class BlobCache {
   ): Promise<Uint8Array<ArrayBuffer>> {
     const cached = await this.#fromCache(wanted);
     if (cached !== null) return cached;
-    const bytes = await this.#download(wanted, authorization, signal);
+    const bytes =
+      (await this.#linked.get(wanted, authorization, signal)) ??
+      (await this.#download(wanted, authorization, signal));
     await this.#keep(wanted, bytes);
     return bytes;
   }
