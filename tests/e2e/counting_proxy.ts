@@ -56,9 +56,18 @@ export class CountingProxy {
     });
   }
 
-  /** Starts a proxy. `without` lists headers, in lower case, that it removes from answers. */
-  static async start(upstream: string, without: readonly string[] = []): Promise<CountingProxy> {
-    const proxy = new CountingProxy(new URL(upstream), without);
+  /**
+   * Starts a proxy. `without` lists headers, in lower case, that it removes from answers. A URL object may be changed
+   * later, when the server has a port.
+   */
+  static async start(
+    upstream: string | URL,
+    without: readonly string[] = [],
+  ): Promise<CountingProxy> {
+    const proxy = new CountingProxy(
+      upstream instanceof URL ? upstream : new URL(upstream),
+      without,
+    );
     await new Promise<void>((resolve) => proxy.#server.listen(0, "127.0.0.1", resolve));
     return proxy;
   }

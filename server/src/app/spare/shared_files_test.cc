@@ -62,6 +62,17 @@ TEST_F(SharedFilesTest, AServerThatIsLateTakesNothing) {
   EXPECT_TRUE(fs::exists(two_ / "blobs" / "a"));
 }
 
+TEST_F(SharedFilesTest, AnUnusedFolderWithItsKeyOfLinksGivesWay) {
+  fs::create_directories(one_ / "blobs" / "uploads");
+  ASSERT_TRUE(write(one_ / "blobs" / "link-key"));
+  ASSERT_EQ(refusal(take(one_, 1)), "taken");
+  EXPECT_FALSE(fs::exists(one_ / "blobs" / "link-key"));
+  // From now on the key is in the folder that the servers share.
+  ASSERT_TRUE(write(one_ / "blobs" / "link-key"));
+  ASSERT_EQ(refusal(take(two_, 2)), "taken");
+  EXPECT_TRUE(fs::exists(two_ / "blobs" / "link-key"));
+}
+
 TEST_F(SharedFilesTest, FilesOfAnotherDatabaseStay) {
   ASSERT_EQ(refusal(take(one_, 1, "theirs")), "taken");
   EXPECT_THAT(refusal(take(two_, 2, "ours")), HasSubstr("another database"));
