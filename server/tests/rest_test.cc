@@ -108,10 +108,13 @@ TEST_F(RestTest, R40_PlacementSaysWhichDevicesMatchAndWhyOthersDoNot) {
   spec["runtime"]["backend"] = "webgpu";
   ASSERT_EQ(server_.rest("POST", "/api/studies", spec.dump()).status, 201);
   const auto placement = [this] { return server_.rest("GET", "/api/studies/1/placement").body; };
-  EXPECT_EQ(placement(), R"({"devices":0,"matching":0,"reasons":[]})");
+  const std::string rest =
+      R"(,"share":{"weight":100,"weights":100,"guaranteed":0,"devices":0,"ahead":0},"waits":)";
+  EXPECT_EQ(placement(), R"({"devices":0,"matching":0,"reasons":[])" + rest + R"("no_device"})");
   TestWorker plain(server_, server_.join());
   EXPECT_EQ(placement(),
-            R"({"devices":1,"matching":0,"reasons":[{"code":"no_webgpu","devices":1}]})");
+            R"({"devices":1,"matching":0,"reasons":[{"code":"no_webgpu","devices":1}])" + rest +
+                R"("no_match"})");
   TestWorker with_gpu(server_);
   auto hello = std::get<protocol::Hello>(TestWorker::hello(server_.join()));
   hello.capabilities.backends = {"webgpu", "cpu"};

@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from hyperflock._client.async_study import AsyncStudy
     from hyperflock._client.client import Client
     from hyperflock._client.deletion import Deleted
-    from hyperflock._client.placement import Placement, Requires
+    from hyperflock._client.placement import DeviceShare, Placement, Requires
     from hyperflock._client.study import Study
     from hyperflock._client.webhooks import verify_webhook
     from hyperflock._execution.dry_run import DryRun
@@ -104,6 +104,7 @@ __all__ = [
     "DataError",
     "Deleted",
     "Device",
+    "DeviceShare",
     "DryRun",
     "DryRunError",
     "EmptySpaceError",
@@ -175,6 +176,7 @@ _HOMES = dict.fromkeys(__all__, "_base.errors") | {
     "fast_step": "_trial.fast_step",
     "scalar": "_trial.fast_step",
     "LocalRun": "_execution.local",
+    "DeviceShare": "_client.placement",
     "Placement": "_client.placement",
     "Requires": "_client.placement",
     "Plot": "_reports.plots",

@@ -23,7 +23,7 @@ from hyperflock._cli import tables as _tables
 from hyperflock._client import async_study as _async_study
 from hyperflock._client import idle_notice as _waiting
 from hyperflock._client.idle_notice import Waiting, placement_text, why_none
-from hyperflock._client.placement import Placement, Requires
+from hyperflock._client.placement import DeviceShare, Placement, Requires
 from hyperflock._transport.http import Http
 from hyperflock._transport.messages import StudyRow
 from hyperflock._transport.validation import convert
@@ -268,7 +268,10 @@ def test_show_tells_which_devices_there_are(
         return [line.split("  ", 1)[1].strip() for line in lines if line.startswith("devices ")]
 
     study = client.grid(objective, SPACE, requires={"cores": 500})
-    assert devices() == ["2 connected, 1 matches: 1 lacks WebGPU"]
+    assert devices() == [
+        "2 connected, 1 matches: 1 lacks WebGPU; all of them compute, and 2 of the researchers "
+        "come before you; your weight is 100 of 300"
+    ]
     server.placement = FEW_CORES
     assert devices() == ["2 connected, none matches: 2 lack 500 cores"]
     server.placement = NOBODY
@@ -295,6 +298,21 @@ def test_reasons_in_words(client: Client, server: FakeConsole) -> None:
     )
     assert words(new_code=2) == "none of 2 devices has what it needs (new_code)"
     assert placement_text(Placement(3, 3, {}), row) == "3 connected, 3 match"
+
+    def waiting(waits: str, matching: int = 3, ahead: int = 2) -> str:
+        share = DeviceShare(weight=100, weights=400, guaranteed=0, devices=5, ahead=ahead)
+        return placement_text(Placement(3, matching, {}, share, waits), row).partition("; ")[2]
+
+    busy = "all of them compute, and "
+    assert waiting("busy") == f"{busy}you are next"
+    part = "before you; your weight is 100 of 400"
+    assert waiting("others_first") == f"{busy}2 of the researchers come {part}"
+    assert waiting("others_first", ahead=1) == f"{busy}1 of the researchers comes {part}"
+    assert waiting("own_priority") == "another study of yours has a higher priority"
+    assert waiting("ceiling") == "you may not use more devices now, 5 compute for you"
+    assert waiting("no_trial") == "every trial has begun"
+    assert waiting("server") == "the server leases nothing now"
+    assert waiting("") == waiting("new_code") == waiting("no_match", matching=0) == ""
 
 
 def test_who_samples_for_a_study_that_waits_is_paused_or_is_over(

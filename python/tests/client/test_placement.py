@@ -13,7 +13,7 @@ from typing import Any
 import hyperflock
 import pytest
 from fake_console import FakeConsole
-from hyperflock import Client, HyperflockError, Placement
+from hyperflock import Client, DeviceShare, HyperflockError, Placement
 from hyperflock._bundle.bundle import Bundle, bundle_script
 from hyperflock._client.placement import asks_for_device, requirements_of
 from hyperflock._transport.messages import Requirements
@@ -71,7 +71,21 @@ def test_back_end_and_requirements_are_sent(client: Client, server: FakeConsole)
     assert spec.requires == Requirements(memory_mb=4096, f16=True)
     told = json.loads(study.export("json"))["study"]
     assert (told["backend"], told["requires"]) == ("webgpu", {"memory_mb": 4096, "f16": True})
-    assert study.placement() == Placement(devices=2, matching=1, reasons={"no_webgpu": 1})
+    assert study.placement() == Placement(
+        devices=2,
+        matching=1,
+        reasons={"no_webgpu": 1},
+        share=DeviceShare(weight=100, weights=300, guaranteed=0, devices=1, ahead=2),
+        waits="others_first",
+    )
+
+
+def test_a_server_without_shares_says_nothing_about_them(
+    client: Client, server: FakeConsole
+) -> None:
+    server.placement = {"devices": 1, "matching": 1, "reasons": {}}
+    placement = client.grid(objective, SPACE).placement()
+    assert (placement.share, placement.waits) == (None, "")
 
 
 @pytest.mark.parametrize(

@@ -130,10 +130,10 @@ class FakeConsole:
         # The answer to requests for the placement of any study. `reasons` has the number of devices
         # that may not run its trials, by reason.
         self.placement: dict[str, Any] = {
-            "devices": 2,
-            "matching": 1,
             "reasons": {"no_webgpu": 1},
-        }
+            "share": {"weight": 100, "weights": 300, "guaranteed": 0, "devices": 1, "ahead": 2},
+            "waits": "others_first",
+        } | {"devices": 2, "matching": 1}
         self.page = 500
         self.max_blob_bytes = 512 << 20
         self._seq = 0

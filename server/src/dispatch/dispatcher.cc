@@ -82,17 +82,6 @@ WorkerPage Dispatcher::workers(const WorkerQuery& query) const {
   return page;
 }
 
-Placement Dispatcher::placement(const std::string& project, const protocol::StudySpec& spec) const {
-  Placement placement;
-  for (const auto& [id, session] : state_->sessions) {
-    if (session.project != project) continue;
-    ++placement.devices;
-    const std::string_view reason = protocol::unmet(spec, session.capabilities);
-    if (!reason.empty()) ++placement.reasons[reason];
-  }
-  return placement;
-}
-
 Counters Dispatcher::counters() const {
   std::int64_t owners = 0;
   std::int64_t calls = 0;

@@ -16,6 +16,7 @@
 #include "base/instant.h"
 #include "dispatch/effect.h"
 #include "dispatch/event.h"
+#include "dispatch/placement.h"
 
 namespace hyperflock::dispatch {
 
@@ -59,13 +60,6 @@ struct WorkerPage {
 // The most sessions that are looked at for one page.
 inline constexpr std::size_t kScannedSessions = 20'000;
 
-// How many devices of a project are connected, and how many of them may not run a study, by reason
-// (R40).
-struct Placement {
-  std::int64_t devices = 0;
-  std::map<std::string_view, std::int64_t> reasons;
-};
-
 struct Counters {
   std::int64_t workers = 0;
   std::int64_t leased = 0;         // running attempts
@@ -96,7 +90,7 @@ class Dispatcher {
   std::optional<Instant> next_deadline() const;
 
   WorkerPage workers(const WorkerQuery& query) const;
-  Placement placement(const std::string& project, const protocol::StudySpec& spec) const;
+  Placement placement(const PlacementQuery& query) const;
   Counters counters() const;
 
  private:

@@ -136,6 +136,30 @@ class StudyOrder {
     return !levels.empty() && levels.rbegin()->first < priority;
   }
 
+  // Returns whether the researcher has studies in the order with a higher priority.
+  bool has_above(std::size_t account, std::int64_t priority) const {
+    const auto& levels = accounts_[account].levels;
+    return !levels.empty() && levels.begin()->first > priority;
+  }
+
+  // The weights of all researchers in the order, and how many of them come before this one.
+  // nullopt: this one is not in the order.
+  struct Place {
+    std::int64_t weights = 0;
+    std::optional<std::int64_t> ahead{};
+  };
+  Place place_of(const std::string& owner) const {
+    Place out;
+    std::int64_t before = 0;
+    for (const auto& [in_order, served, index] : turns_) {
+      const Account& one = accounts_[index];
+      out.weights += one.weight;
+      if (one.owner == owner) out.ahead = before;
+      ++before;
+    }
+    return out;
+  }
+
   // Counts a lease for `cost` of virtual time. See serve_next() for `slack`.
   void serve(std::size_t account, std::int64_t cost, std::int64_t slack, const Choice& how,
              Instant now) {

@@ -329,10 +329,10 @@ class StrandHub final : public Hub {
       done(dispatcher_.workers(query));
     }));
   }
-  void placement(std::string project, protocol::StudySpec spec,
+  void placement(dispatch::PlacementQuery query,
                  std::function<void(dispatch::Placement)> done) override {
-    push(Task([this, project = std::move(project), spec = std::move(spec), done = std::move(done)] {
-      done(dispatcher_.placement(project, spec));
+    push(Task([this, query = std::move(query), done = std::move(done)] {
+      done(dispatcher_.placement(query));
     }));
   }
 

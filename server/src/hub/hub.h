@@ -236,7 +236,7 @@ class Hub {
   virtual void commit(std::vector<storage::Transition> group, Committed done) = 0;
   virtual void workers(dispatch::WorkerQuery query,
                        std::function<void(dispatch::WorkerPage)> done) = 0;
-  virtual void placement(std::string project, protocol::StudySpec spec,
+  virtual void placement(dispatch::PlacementQuery query,
                          std::function<void(dispatch::Placement)> done) = 0;
   virtual void counters(std::function<void(dispatch::Counters)> done) = 0;
   virtual Health health() const = 0;

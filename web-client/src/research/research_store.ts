@@ -529,7 +529,9 @@ export class ResearchStore {
       }
     }
     if (route.page === "study") {
-      const asks = study.state === "running" && (study.backend !== null || study.hasRequirements);
+      const asks =
+        study.state === "running" &&
+        (study.running === 0 || study.backend !== null || study.hasRequirements);
       const placement = asks ? await api.placement(study.study) : null;
       if (era !== this.#era) {
         return;

@@ -32,6 +32,7 @@ import {
   progressOf,
   stateText,
   studyName,
+  waitsText,
 } from "./view_model.ts";
 import { Webhook } from "./webhook_view.tsx";
 import type { HeldCode } from "./words/dictionary.ts";
@@ -184,6 +185,18 @@ function Unmatched({ store }: { readonly store: ResearchStore }) {
   );
 }
 
+/** Says why the next trial waits while all devices compute for others. */
+function Waiting({ store }: { readonly store: ResearchStore }) {
+  const placement = store.placement.value;
+  const text =
+    placement === null ? "" : waitsText(placement, store.words.value, store.format.value);
+  return text === "" ? null : (
+    <p class="quiet" data-waits>
+      {text}
+    </p>
+  );
+}
+
 function Running({ study, store }: Props) {
   const words = store.words.value;
   const format = store.format.value;
@@ -193,6 +206,7 @@ function Running({ study, store }: Props) {
       <h2>{words.study.running}</h2>
       {workers.length === 0 ? <p class="quiet">{words.study.nothingRuns}</p> : null}
       <Unmatched store={store} />
+      <Waiting store={store} />
       <ul class="running">
         {workers.map((worker) =>
           worker.trial === null ? null : (

@@ -107,6 +107,30 @@ export function missingText(placement: PlacementRow, words: Words, format: Forma
   return format.list(parts);
 }
 
+/** Returns why the next trial waits although devices match; empty if it does not, or if the reason is shown elsewhere. */
+export function waitsText(placement: PlacementRow, words: Words, format: Formatter): string {
+  const { waits } = words.study;
+  if (placement.matching === 0) {
+    return "";
+  }
+  switch (placement.waits) {
+    case "busy":
+    case "own_priority":
+    case "ceiling":
+      return waits[placement.waits];
+    case "others_first": {
+      const { ahead = 0, weight, weights } = placement.share ?? { weight: 0, weights: 0 };
+      return waits.others_first(
+        format.integer(ahead),
+        format.integer(weight),
+        format.integer(weights),
+      );
+    }
+    default:
+      return "";
+  }
+}
+
 /** Returns the text for the back end that a study's trials ask for. */
 export function backendText(backend: string | null, words: Words): string {
   const { backends } = words.study;

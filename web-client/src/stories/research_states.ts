@@ -476,6 +476,18 @@ export const researchStories = {
       ],
     },
   }),
+  study_waits: story("#/studies/7", {
+    studies: [studyRow(7, { complete: 0, best: undefined })],
+    trials: [],
+    workers: [],
+    placement: {
+      devices: 4,
+      matching: 4,
+      reasons: [],
+      share: { weight: 100, weights: 400, guaranteed: 0, devices: 2, ahead: 2 },
+      waits: "others_first",
+    },
+  }),
   study_stopped: story("#/studies/7", {
     studies: [
       studyRow(7, {

@@ -358,11 +358,23 @@ export const placementReason = fields({
 });
 export type PlacementReason = v.InferOutput<typeof placementReason>;
 
-/** Which of the connected devices may run a study's trials. */
+/** The share that a study's owner has of the devices of a project (R70). */
+export const deviceShare = fields({
+  weight: integer(),
+  weights: integer(),
+  guaranteed: integer(),
+  devices: integer(),
+  ahead: v.exactOptional(integer()),
+});
+export type DeviceShare = v.InferOutput<typeof deviceShare>;
+
+/** Which of the connected devices may run a study's trials, and why the next trial waits. */
 export const placement = fields({
   devices: integer(),
   matching: integer(),
   reasons: list(placementReason),
+  share: v.exactOptional(deviceShare),
+  waits: v.exactOptional(text(MAX_CODE)),
 });
 export type Placement = v.InferOutput<typeof placement>;
 

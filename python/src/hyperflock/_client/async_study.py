@@ -335,7 +335,7 @@ class AsyncStudy(StudyView):
         return self
 
     async def placement(self) -> Placement:
-        """Fetch how many connected devices may run the trials, and why others may not."""
+        """Fetch which devices may run the trials, the owner's share, and why a trial waits."""
         return placement_of(await self._http.get(f"{self._path}/placement"))
 
     async def progress(self) -> Progress:

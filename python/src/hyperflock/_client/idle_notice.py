@@ -155,7 +155,27 @@ def placement_text(placement: Placement, row: StudyRow) -> str:
     text = f"{placement.devices} connected, {placement.matching or 'none'} "
     text += "matches" if placement.matching < 2 else "match"
     lacking = lacking_text(placement, row)
-    return f"{text}: {lacking}" if lacking else text
+    text = f"{text}: {lacking}" if lacking else text
+    waiting = waiting_text(placement)
+    return f"{text}; {waiting}" if waiting else text
+
+
+def waiting_text(placement: Placement) -> str:
+    """Return why the next trial waits although devices match; empty if it does not."""
+    share = placement.share
+    if not placement.matching or share is None:
+        return ""
+    part = f"your weight is {share.weight} of {share.weights}"
+    texts = {
+        "busy": "all of them compute, and you are next",
+        "others_first": f"all of them compute, and {share.ahead} of the researchers "
+        f"{'comes' if share.ahead == 1 else 'come'} before you; {part}",
+        "own_priority": "another study of yours has a higher priority",
+        "ceiling": f"you may not use more devices now, {share.devices} compute for you",
+        "no_trial": "every trial has begun",
+        "server": "the server leases nothing now",
+    }
+    return texts.get(placement.waits, "")
 
 
 def lacking_text(placement: Placement, row: StudyRow) -> str:

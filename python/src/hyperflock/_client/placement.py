@@ -58,6 +58,34 @@ class Requires(TypedDict, total=False):
 
 
 @dataclass(frozen=True)
+class DeviceShare:
+    """The share that a study's owner has of the devices of the study's project.
+
+    Of the devices of the project, the owner gets ``weight / weights`` over time, as long as the
+    owner has trials to lease.
+
+    Attributes
+    ----------
+    weight : int
+        The owner's weight; 100 if no administrator has set one.
+    weights : int
+        The sum of the weights of all researchers who have trials to lease there, with the owner's.
+    guaranteed : int
+        How many devices the owner gets before the weights count.
+    devices : int
+        How many devices compute for the owner now, in all projects.
+    ahead : int or None
+        How many researchers are served before the owner; None if the owner has no trial to lease.
+    """
+
+    weight: int
+    weights: int
+    guaranteed: int
+    devices: int
+    ahead: int | None = None
+
+
+@dataclass(frozen=True)
 class Placement:
     """How many connected devices may run a study's trials.
 
@@ -70,11 +98,19 @@ class Placement:
     reasons : dict of str to int
         How many others may not, by reason: ``no_webgpu``, ``no_graphics_card``, ``no_f16``,
         ``small_buffers``, ``little_memory``, ``few_cores``.
+    share : DeviceShare or None
+        The owner's share of the devices. None: an older server, which does not say it.
+    waits : str
+        Why no device computes the next trial yet: ``no_device``, ``no_match``, ``busy``,
+        ``others_first``, ``own_priority``, ``ceiling``, ``no_trial``, ``no_owner``, ``held``,
+        ``server`` or ``ended``. Empty: it is leased as soon as a device asks.
     """
 
     devices: int
     matching: int
     reasons: dict[str, int]
+    share: DeviceShare | None = None
+    waits: str = ""
 
 
 def backend_of(wanted: Backend | None, bundle: Bundle) -> Backend | UnsetType:
@@ -138,4 +174,23 @@ def requirements_of(requires: Mapping[str, Any] | None) -> Requirements | UnsetT
 def placement_of(answer: Mapping[str, Any]) -> Placement:
     """Return the placement in the server's response."""
     reasons = {str(one["code"]): int(one["devices"]) for one in answer["reasons"]}
-    return Placement(int(answer["devices"]), int(answer["matching"]), reasons)
+    return Placement(
+        int(answer["devices"]),
+        int(answer["matching"]),
+        reasons,
+        _share_of(answer.get("share")),
+        str(answer.get("waits", "")),
+    )
+
+
+def _share_of(answer: Mapping[str, Any] | None) -> DeviceShare | None:
+    if answer is None:
+        return None
+    ahead = answer.get("ahead")
+    return DeviceShare(
+        int(answer["weight"]),
+        int(answer["weights"]),
+        int(answer["guaranteed"]),
+        int(answer["devices"]),
+        None if ahead is None else int(ahead),
+    )

@@ -37,6 +37,15 @@ void append_ceiling(std::string& out, const storage::Rules& rules, const Request
       .end();
 }
 
+// Appends the caller's share of the project's devices (R70).
+void append_share(std::string& out, const storage::Rules& rules, const Request& request) {
+  const std::string& caller = request.principal.name;
+  ObjectWriter(out)
+      .integer("weight", storage::weight_of_researcher(rules, caller))
+      .integer("guaranteed", storage::guaranteed_to_researcher(rules, caller))
+      .end();
+}
+
 Result<Response> list_projects(const SiteContext& context, const Request& request) {
   TRY(const auto page, page_of(request.query, kDefaultPage, kLargestPage));
   std::vector<storage::Project> projects =
@@ -61,6 +70,7 @@ Result<Response> list_projects(const SiteContext& context, const Request& reques
       frozen.end();
     }
     append_ceiling(row.begin("ceiling"), rules, request, project.name);
+    append_share(row.begin("share"), rules, request);
     row.end();
   });
   end_page(body, page, projects, more);

@@ -455,22 +455,30 @@ Status workers(const SiteContext& context, const Request& request, const Reply& 
 }
 
 // Counts the devices of the study's project that may run its trials, and the others by reason
-// (R40).
+// (R40). Says what share of them the study's owner has (R70), and why the next trial waits.
 Status placement(const SiteContext& context, const Request& request, const Reply& reply) {
   TRY(auto row, readable_study(context, request));
-  context.hub.placement(
-      std::move(row.project), std::move(row.spec), [reply](const dispatch::Placement& found) {
-        std::int64_t matching = found.devices;
-        for (const auto& [reason, count] : found.reasons) matching -= count;
-        std::string out;
-        ObjectWriter body(out);
-        body.integer("devices", found.devices).integer("matching", matching);
-        append_list(body.begin("reasons"), found.reasons, [&out](const auto& one) {
-          ObjectWriter(out).text("code", one.first).integer("devices", one.second).end();
-        });
-        body.end();
-        reply(json_response(200, std::move(out)));
-      });
+  dispatch::PlacementQuery query{row.id, std::move(row.owner), std::move(row.project),
+                                 std::move(row.spec)};
+  context.hub.placement(std::move(query), [reply](const dispatch::Placement& found) {
+    std::string out;
+    ObjectWriter body(out);
+    body.integer("devices", found.devices).integer("matching", found.matching());
+    append_list(body.begin("reasons"), found.reasons, [&out](const auto& one) {
+      ObjectWriter(out).text("code", one.first).integer("devices", one.second).end();
+    });
+    const dispatch::ShareOfOwner& share = found.share;
+    ObjectWriter own(body.begin("share"));
+    own.integer("weight", share.weight)
+        .integer("weights", share.weights)
+        .integer("guaranteed", share.guaranteed)
+        .integer("devices", share.devices);
+    if (share.ahead) own.integer("ahead", *share.ahead);
+    own.end();
+    if (!found.waits.empty()) body.text("waits", found.waits);
+    body.end();
+    reply(json_response(200, std::move(out)));
+  });
   return {};
 }
 

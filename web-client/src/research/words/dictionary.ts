@@ -302,6 +302,12 @@ export interface Words {
     readonly backends: Readonly<Record<"none" | "auto" | "webgpu" | "cpu", string>>;
     /** Says that no connected device matches. `devices` is the number of devices, `missing` is what they lack. */
     readonly unmatched: (devices: string, missing: string) => string;
+    /** Says why the next trial waits although devices match. */
+    readonly waits: Readonly<
+      Record<"busy" | "own_priority" | "ceiling", string> & {
+        readonly others_first: (ahead: string, weight: string, weights: string) => string;
+      }
+    >;
     readonly missing: Readonly<
       Record<
         | "no_webgpu"

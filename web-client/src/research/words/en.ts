@@ -347,6 +347,13 @@ export const en: Words = {
     },
     unmatched: (devices, missing) =>
       `No connected device can run the trials of this study. Connected devices: ${devices} (${missing}).`,
+    waits: {
+      busy: "All matching devices compute. Your next trial comes first.",
+      own_priority: "Another study of yours has a higher priority.",
+      ceiling: "An administrator has limited how many devices you may use.",
+      others_first: (ahead, weight, weights) =>
+        `All matching devices compute. Researchers served before you: ${ahead}. Your weight: ${weight} of ${weights}.`,
+    },
     missing: {
       no_webgpu: (devices) => `${devices} without WebGPU`,
       no_graphics_card: (devices) => `${devices} without a graphics card`,

@@ -349,6 +349,13 @@ export const ja: Words = {
     },
     unmatched: (devices, missing) =>
       `このスタディの試行を実行できる端末がつながっていません。${devices} 台のうち：${missing}。`,
+    waits: {
+      busy: "条件に合う端末はすべて計算中です。次の番はこの研究者です。",
+      own_priority: "同じ研究者の、優先度がより高いスタディが先です。",
+      ceiling: "使える端末の数が管理者によって制限されています。",
+      others_first: (ahead, weight, weights) =>
+        `条件に合う端末はすべて計算中です。先に割り当てられる研究者：${ahead} 人。重み：${weights} のうち ${weight}。`,
+    },
     missing: {
       no_webgpu: (devices) => `WebGPU のない端末 ${devices} 台`,
       no_graphics_card: (devices) => `グラフィックカードのない端末 ${devices} 台`,
