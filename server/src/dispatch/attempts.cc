@@ -87,36 +87,15 @@ void State::fail_attempt(AttemptId id, storage::AttemptState state, protocol::Fa
   count_failure(trial, device, failure, {.attempt = id, .device = device});
 }
 
-std::optional<protocol::Failure> spend(Trial& trial, const std::string& device,
-                                       const protocol::Failure& failure) {
-  const auto cause = static_cast<std::size_t>(failure.cause);
-  const int nth = ++trial.failures[cause];
-  if (failure.cause == protocol::Cause::worker_lost) {
-    auto& devices = trial.lost_with;
-    if (std::find(devices.begin(), devices.end(), device) == devices.end()) {
-      devices.push_back(device);
-      if (devices.size() == kPoisonDevices) {
-        return protocol::Failure{
-            protocol::Cause::worker_lost, "poison",
-            "Three different devices were lost with this trial: look for what ends them, then "
-            "replay it.",
-            ""};
-      }
-    }
-  }
-  if (kBudget[cause] == 0 || nth < kBudget[cause]) return std::nullopt;
-  return failure;
-}
-
 void State::count_failure(TrialKey key, const std::string& device, const protocol::Failure& failure,
                           Ending ending) {
   Trial* trial = find_trial(key);
   if (trial == nullptr || trial->failing) return;
-  if (auto last = spend(*trial, device, failure)) {
+  if (auto last = trial->budget.spend(device, failure)) {
     take_from_queue(*find_study(key.study), *trial, key);
     return fail_trial(key, *last, std::move(ending));
   }
-  const int nth = trial->failures[static_cast<std::size_t>(failure.cause)];
+  const int nth = trial->budget.failures(failure.cause);
   const Millis delay = back_off(failure.cause, nth);
   requeue(key, delay == 0 ? 0 : jitter(delay));
 }
@@ -150,7 +129,18 @@ void State::requeue(TrialKey key, Millis delay) {
 void State::enqueue(Study& study, TrialNumber number, Trial& trial) {
   trial.queue_order = next_order++;
   study.queue.emplace(trial.queue_order, number);
+  for (const std::string& device : trial.rejected) ++study.excluded[device];
   rank(study);
+}
+
+void State::dequeue(Study& study, Trial& trial) {
+  study.queue.erase(trial.queue_order);
+  trial.queue_order = 0;
+  --queued;
+  for (const std::string& device : trial.rejected) {
+    const auto found = study.excluded.find(device);
+    if (--found->second == 0) study.excluded.erase(found);
+  }
 }
 
 void State::take_from_queue(Study& study, Trial& trial, TrialKey key) {
@@ -160,9 +150,7 @@ void State::take_from_queue(Study& study, Trial& trial, TrialKey key) {
     --queued;
   }
   if (trial.queue_order != 0) {
-    study.queue.erase(trial.queue_order);
-    trial.queue_order = 0;
-    --queued;
+    dequeue(study, trial);
     rank(study);
   }
 }

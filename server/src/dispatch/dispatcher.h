@@ -31,6 +31,7 @@ struct Settings {
   Millis no_devices_ms = 300'000;      // how long a study has no device until it is noted (R62)
   Millis aging_ms = 600'000;           // after this time nobody is passed over any more (R70)
   int max_leases = 1;
+  std::int64_t rejection_trials = storage::kRejectionTrials;  // looked at in one commit (R71)
   std::string server_version{};      // in `welcome` and in results' software
   std::set<std::string> runtimes{};  // ids of those that this server has (R58)
 };

@@ -36,12 +36,19 @@ struct Close {
   int code = 1000;  // WebSocket close code of protocol.md
   std::string reason;
 };
+// How many attempts a request has rejected, and how many trials run again because of it (R71).
+struct RejectedCounts {
+  std::int64_t attempts = 0;
+  std::int64_t trials = 0;
+  bool operator==(const RejectedCounts&) const = default;
+};
 // The answer to StudySubmitted or to a request to change a study: the study or an error.
 struct Answer {
   RequestId request{};
   Result<StudyId> result;
   bool repeated =
       false;  // StudySubmitted: the submit_key was used before, and this is the study that it made
+  std::optional<RejectedCounts> rejected{};  // StudyRejectRequested
 };
 // Rows of the study have changed in storage. The hub wakes the study's watchers, which read the
 // rows.

@@ -85,6 +85,16 @@ struct StudyReissueRequested {
   std::string runtime_index{};              // the runtime of this code
   bool awaits_approval = false;             // the study, from now on
 };
+// A request to reject attempts of a study (R71). `study` is its row as stored.
+struct StudyRejectRequested {
+  RequestId request{};
+  storage::StudyRow study;
+  storage::Selection which{};
+  storage::Quota quota{};  // of the caller
+  std::string by{};        // the caller's name
+  std::string reason{};
+  std::optional<storage::NoteAudit> note{};
+};
 // A request to extend the space of a study (R65). `study` is its row as stored.
 struct StudyExtendRequested {
   RequestId request{};
@@ -166,11 +176,12 @@ struct DrainStarted {};
 // The time next_deadline() has come.
 struct Tick {};
 
-using Event = std::variant<SessionOpened, SessionClosed, MessageReceived, StudySubmitted,
-                           StudyCancelRequested, StudyPauseRequested, StudyPriorityRequested,
-                           StudyJudged, StudyReissueRequested, StudyExtendRequested, StudyClaimed,
-                           OwnerReplied, OwnerClosed, RulesChanged, WebhookSet, CheckpointStored,
-                           ArtifactStored, DeviceErasing, DeviceRevoked, BatchCommitted,
-                           BatchFailed, Restored, RoomChanged, DrainStarted, Tick>;
+using Event =
+    std::variant<SessionOpened, SessionClosed, MessageReceived, StudySubmitted,
+                 StudyCancelRequested, StudyPauseRequested, StudyPriorityRequested, StudyJudged,
+                 StudyReissueRequested, StudyRejectRequested, StudyExtendRequested, StudyClaimed,
+                 OwnerReplied, OwnerClosed, RulesChanged, WebhookSet, CheckpointStored,
+                 ArtifactStored, DeviceErasing, DeviceRevoked, BatchCommitted, BatchFailed,
+                 Restored, RoomChanged, DrainStarted, Tick>;
 
 }  // namespace hyperflock::dispatch

@@ -23,6 +23,18 @@ bool wants_to_ask(const Study& study) {
          study.asked->room + study.asked->uncommitted_asks > 0;
 }
 
+// Returns the first trial of the queue that the device may get.
+std::optional<TrialNumber> next_in_queue(const Study& study, const std::string& device) {
+  const auto excluded = study.excluded.find(device);
+  if (excluded != study.excluded.end() && excluded->second == study.queue.size())
+    return std::nullopt;
+  for (const auto& [order, number] : study.queue) {
+    if (excluded == study.excluded.end()) return number;
+    if (!study.trials.at(to_int(number)).excludes(device)) return number;
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 void State::ask(SessionId id, int tries) {
@@ -73,7 +85,8 @@ std::optional<TransitionId> State::pump(Project& project, std::optional<SessionI
       ++passed_over;
       continue;
     }
-    if (!study->has_work()) {  // the worker counts as demand for the study's owner
+    if (!study->has_work_for(
+            session.device)) {  // the worker counts as demand for the study's owner
       if (!owner_awaits_result(session, *study)) ++study->asked->waiting;
       session.awaits = project.round;
       continue;
@@ -88,7 +101,7 @@ std::optional<TransitionId> State::start_own(SessionId id) {
   Session& session = sessions.at(id);
   if (leases_nothing() || session.idle_order == 0 || awaits_owner(session)) return std::nullopt;
   const Chosen chosen = choose(session.project, session, Turn::asks);
-  if (chosen.study == nullptr || !chosen.study->has_work()) return std::nullopt;
+  if (chosen.study == nullptr || !chosen.study->has_work_for(session.device)) return std::nullopt;
   return start(chosen, id, session);
 }
 
@@ -143,13 +156,13 @@ State::Chosen State::choose(const std::string& name, const Session& session, Tur
   if (project.ranked.empty()) return {};
   const auto& refused = session.cannot_run;
   const auto admits = [&](const std::string& owner) { return !is_at_ceiling(owner, name); };
-  const auto works = [&](StudyId id) { return studies.at(id).has_work(); };
+  const auto works = [&](StudyId id) { return studies.at(id).has_work_for(session.device); };
   const auto fits = [&](StudyId id) {
     if (std::find(refused.begin(), refused.end(), id) != refused.end()) return false;
     const Study& study = studies.at(id);
     // A study without a waiting trial is skipped if enough idle workers already wait for the trials
     // that its owner may still add.
-    return study.has_work() || (among != Among::work && study.has_room());
+    return study.has_work_for(session.device) || (among != Among::work && study.has_room());
   };
   const auto meets = [&](std::size_t number) {
     return protocol::unmet(needs[number], session.capabilities).empty();
@@ -157,8 +170,8 @@ State::Chosen State::choose(const std::string& name, const Session& session, Tur
   ForDevice device{.now = now};
   if (turn == Turn::asks) device.aging_ms = settings.aging_ms;
   const Study* last = session.last ? find_study(session.last->study) : nullptr;
-  if (last != nullptr && last->rank && last->project == name && last->has_work() &&
-      meets(last->needs) && fits(last->id))
+  if (last != nullptr && last->rank && last->project == name &&
+      last->has_work_for(session.device) && meets(last->needs) && fits(last->id))
     device.near.emplace(last->account, *last->rank);
   const Choice next = project.ranked.first(device, meets, admits, fits, works,
                                            [&](StudyId id) { return studies.at(id).since; });
@@ -168,8 +181,9 @@ State::Chosen State::choose(const std::string& name, const Session& session, Tur
 TransitionId State::start(const Chosen& chosen, SessionId id, Session& session) {
   Study& study = *chosen.study;
   TrialNumber number{study.next_number};
-  const bool is_new = study.queue.empty();
-  if (!is_new) number = study.queue.begin()->second;
+  const std::optional<TrialNumber> waiting = next_in_queue(study, session.device);
+  const bool is_new = !waiting;
+  if (!is_new) number = *waiting;
   if (is_new && study.asked) {
     number = study.asked->fresh.front();
     study.asked->fresh.pop_front();
@@ -262,8 +276,11 @@ void State::rank(Study& study) {
     project.finishing.insert(study.id);
   }
   // The study may be ranked already without a waiting trial, because its owner has room for more. A
-  // new trial then changes no rank.
-  if (study.asked && study.has_work() && has_idle(project)) dirty_projects.insert(study.project);
+  // new trial then changes no rank. Nor does a new trial of a study whose other trials exclude the
+  // idle workers (R71).
+  const bool was_passed_over = study.asked || !study.excluded.empty();
+  if (was_passed_over && study.has_work() && has_idle(project))
+    dirty_projects.insert(study.project);
   if (!has_work) {
     if (!was_ranked) return;
     project.ranked.erase(study.account, *study.rank);

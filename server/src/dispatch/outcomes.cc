@@ -60,6 +60,7 @@ void State::reset() {
     if (const auto* judged = std::get_if<PendingJudgement>(&what)) request = judged->request;
     if (const auto* more = std::get_if<PendingExtension>(&what)) request = more->request;
     if (const auto* reissue = std::get_if<PendingReissue>(&what)) request = reissue->request;
+    if (const auto* reject = std::get_if<PendingReject>(&what)) request = reject->request;
     if (request) {
       effects.emplace_back(Answer{*request, unavailable()});
     }
@@ -371,10 +372,12 @@ void State::on_outcome(PendingReissue& what, const storage::Outcome& outcome) {
     }
     rank(*study);
     judge_devices(*study);
-    for (const TrialNumber number : outcome.trials) {
-      study->trials.try_emplace(to_int(number));
-      requeue({id, number}, 0);
+    for (const TrialNumber number : outcome.trials) study->trials.try_emplace(to_int(number));
+    if (outcome.rejected) {
+      for (const storage::RejectedTrial& one : outcome.rejected->trials)
+        study->trials.at(to_int(one.trial.key.number)).rejected = one.trial.rejected_devices;
     }
+    for (const TrialNumber number : outcome.trials) requeue({id, number}, 0);
     study->skip_known();
   } else if (outcome.excess) {
     effects.emplace_back(Answer{what.request, storage::quota_error(*outcome.excess)});

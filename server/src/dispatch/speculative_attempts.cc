@@ -32,9 +32,8 @@ Millis State::remaining(const Attempt& attempt, Millis expected) const {
 bool State::may_duplicate(const Trial& trial, const Session& session) const {
   if (trial.open.size() != 1 || trial.speculated || trial.failing) return false;
   const Attempt& attempt = attempts.at(trial.open.front());
-  const auto& lost = trial.lost_with;
   return attempt.committed && !attempt.end_state && attempt.device != session.device &&
-         std::find(lost.begin(), lost.end(), session.device) == lost.end();
+         !trial.budget.was_lost_with(session.device) && !trial.excludes(session.device);
 }
 
 std::optional<TrialKey> State::choose_speculative(const Session& session) const {

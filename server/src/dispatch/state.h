@@ -7,6 +7,7 @@
 // closed and memory is emptied. Restored then fills it again from storage.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <optional>
@@ -27,15 +28,9 @@
 #include "dispatch/runtime_stats.h"
 #include "dispatch/shares.h"
 #include "dispatch/study_order.h"
+#include "storage/failure_budget.h"
 
 namespace hyperflock::dispatch {
-
-inline constexpr std::size_t kCauses = 7;
-// After this many failed attempts with the same cause, a trial fails (R18). In the order of
-// protocol::Cause; 0: no limit.
-inline constexpr std::array<int, kCauses> kBudget{20, 1, 2, 3, 1, 1, 0};
-// After this many different devices were lost while they ran a trial, the trial fails (R18).
-inline constexpr std::size_t kPoisonDevices = 3;
 
 // The most proposals of one session without an outcome. A further message is `rate_limited`.
 inline constexpr int kMaxPending = 64;
@@ -101,8 +96,7 @@ struct Attempt {
 
 // A trial that has been leased and is not finished.
 struct Trial {
-  std::array<int, kCauses> failures{};
-  std::vector<std::string> lost_with;              // distinct devices; at most kPoisonDevices
+  storage::FailureBudget budget{};
   std::vector<AttemptId> open;                     // proposed and live attempts
   std::uint64_t queue_order = 0;                   // place in the study's queue; 0: not queued
   std::optional<Instant> due;                      // end of its back-off
@@ -111,6 +105,11 @@ struct Trial {
   bool speculated = false;                         // it had its speculative attempt (R36)
   std::optional<protocol::Checkpoint> checkpoint;  // the newest (R37)
   std::optional<AskedPart> asked{};                // of an ask-and-tell study
+  std::vector<std::string> rejected{};             // devices that get it no more (R71)
+
+  bool excludes(const std::string& device) const {
+    return std::find(rejected.begin(), rejected.end(), device) != rejected.end();
+  }
 };
 
 // The devices of a study whose webhook wants to know when there are none any more (R62).
@@ -151,6 +150,8 @@ struct Study {
   std::optional<DeviceWatch> watch{};                 // set if its webhook wants it
   std::set<std::string> earlier_blobs{};  // of earlier versions of its code, not in its spec
   Millis time_limit_ms = 0;               // the limit that applies now (R68); 0: none
+  // How many trials of `queue` a device does not get, because they exclude it (R71).
+  std::map<std::string, std::size_t> excluded{};
 
   // Moves the cursor to the next trial that is not in memory.
   void skip_known() {
@@ -165,6 +166,13 @@ struct Study {
     // Without an owner, no trial of an ask-and-tell study is leased (R43).
     if (asked) return asked->owner && (!queue.empty() || !asked->fresh.empty());
     return !queue.empty() || next_number < total;
+  }
+  // Returns whether a trial waits that this device may get.
+  bool has_work_for(const std::string& device) const {
+    if (excluded.empty() || !has_work()) return has_work();
+    if (asked ? !asked->fresh.empty() : next_number < total) return true;
+    const auto found = excluded.find(device);
+    return found == excluded.end() || found->second < queue.size();
   }
   // Returns whether the study's owner would ask for another trial (R45).
   bool has_room() const {
@@ -285,6 +293,13 @@ struct PendingExtension {
   Study study;  // used if the study is not in memory
   bool awaits_approval = false;
 };
+struct PendingReject {
+  std::optional<RequestId> request{};
+  Study study{};                             // used if the study is not in memory
+  storage::RejectResults next{};             // the next piece, except where it begins
+  std::optional<storage::NoteAudit> note{};  // until a piece has rejected something
+  RejectedCounts counts{};                   // of the pieces so far
+};
 struct PendingReissue {
   RequestId request{};
   Study study;            // used if the study is not in memory
@@ -294,8 +309,8 @@ struct PendingReissue {
 };
 using Pending = std::variant<PendingStudy, PendingStart, PendingResult, PendingAck, PendingCall,
                              PendingPoints, PendingFail, PendingEnd, PendingPause, PendingPriority,
-                             PendingJudgement, PendingExtension, PendingReissue, PendingClaim,
-                             PendingAsk, PendingSuggestion, PendingConstraints>;
+                             PendingJudgement, PendingExtension, PendingReissue, PendingReject,
+                             PendingClaim, PendingAsk, PendingSuggestion, PendingConstraints>;
 
 struct State {
   State(Settings given, std::function<std::uint64_t()> source)
@@ -572,6 +587,8 @@ struct State {
   // failing.
   void requeue(TrialKey key, Millis delay);
   void enqueue(Study& study, TrialNumber number, Trial& trial);
+  // Removes the trial from the study's queue. REQUIRES: it is in the queue.
+  void dequeue(Study& study, Trial& trial);
   void take_from_queue(Study& study, Trial& trial, TrialKey key);
   // Removes a trial whose outcome is in storage.
   void finish_trial(TrialKey key);
@@ -615,6 +632,24 @@ struct State {
   // again (R45).
   void recount_demand(StudyId id);
 
+  // The next functions are in rejections.cc (R71).
+  void on(const StudyRejectRequested& event);
+  void on_outcome(PendingReject& what, const storage::Outcome& outcome);
+  // Proposes the next piece of a rejection, which begins with this trial.
+  void propose_rejection(PendingReject what, TrialNumber from);
+  // Revokes the running attempts that are selected by their device or trial.
+  void revoke_selected(StudyId id, const storage::Selection& which);
+  // Revokes a running attempt that is rejected.
+  void revoke_rejected(AttemptId id);
+  void apply_rejection(PendingReject& what, const storage::Outcome& outcome);
+  void apply_rejection(Study& study, const storage::RejectedTrial& rejected);
+  // Lets the device get no lease of the trial any more.
+  void exclude(Study& study, Trial& trial, const std::string& device);
+  // Counts the attempts of a trial that was not in memory. Returns the trial's failure if they have
+  // spent a budget.
+  static std::optional<protocol::Failure> count_attempts(
+      Trial& trial, const std::vector<storage::AttemptRow>& attempts);
+
   // The next functions are in studies.cc.
   void on(const StudySubmitted& event);
   void on(const StudyCancelRequested& event);
@@ -637,18 +672,13 @@ struct State {
   void end_if_finished(Study& study);
   // Forgets the checkpoints of a study that has got other code (R64).
   void drop_checkpoints(Study& study);
-  // Returns whether a reissue or an extension of the study has no outcome yet. Until then the study
-  // must not end.
+  // Returns whether a reissue, a rejection or an extension of the study has no outcome yet. Until
+  // then the study must not end.
   bool reissue_pending(StudyId id) const;
   // Removes a study that has ended in storage, and revokes its attempts.
   void drop_study(StudyId id);
   void open_study(Study study);
 };
-
-// Counts a failed attempt against its trial's budget (R18). Returns the trial's failure if the
-// budget is spent.
-std::optional<protocol::Failure> spend(Trial& trial, const std::string& device,
-                                       const protocol::Failure& failure);
 
 // Returns the failure of an attempt that an administrator has stopped. It counts against no budget.
 protocol::Failure operator_stopped();

@@ -204,7 +204,9 @@ bool State::reissue_pending(StudyId id) const {
   return std::any_of(pending.begin(), pending.end(), [id](const auto& one) {
     const auto* reissue = std::get_if<PendingReissue>(&one.second);
     const auto* extension = std::get_if<PendingExtension>(&one.second);
+    const auto* reject = std::get_if<PendingReject>(&one.second);
     return (reissue != nullptr && reissue->study.id == id) ||
+           (reject != nullptr && reject->next.study == id) ||
            (extension != nullptr && extension->study.id == id);
   });
 }
@@ -298,14 +300,17 @@ void State::restore_trial(Study& study, std::int64_t code, const storage::Runnin
   // Attempts may run an earlier version of the study's code, whose blob is barred.
   const bool runs_barred = std::ranges::any_of(
       study.earlier_blobs, [this](const std::string& blob) { return rules.blobs.contains(blob); });
-  std::optional<protocol::Failure> spent;
+  trial.rejected = stored.rejected_devices;
+  const std::optional<protocol::Failure> spent = count_attempts(trial, stored.attempts);
   for (const storage::AttemptRow& row : stored.attempts) {
-    trial.speculated |= row.kind == protocol::AttemptKind::duplicate;
-    if (row.state == storage::AttemptState::live &&
-        (study.stopped || (row.code < code && runs_barred))) {
+    if (row.state != storage::AttemptState::live) continue;
+    if (row.rejection) {
+      // The server stopped after it had stored the rejection and before it ended the attempt.
+      propose(storage::EndAttempt{row.id, storage::AttemptState::revoked, {}, {}});
+    } else if (study.stopped || (row.code < code && runs_barred)) {
       // The server stopped after it had stored the stop and before it ended the attempt.
       propose(storage::EndAttempt{row.id, storage::AttemptState::revoked, operator_stopped(), {}});
-    } else if (row.state == storage::AttemptState::live) {
+    } else {
       // The attempt gets one full lease of grace, and its time limits count from now (R24).
       Attempt& attempt = add_attempt(row.id, study, key, row.device, row.device_class);
       attempt.kind = row.kind;
@@ -313,12 +318,6 @@ void State::restore_trial(Study& study, std::int64_t code, const storage::Runnin
       attempt.committed = true;
       charge_restored(study, attempt);
       arm(row.id, attempt);
-    } else if (row.failure && row.from && storage::blames_checkpoint(*row.failure)) {
-      // A failure that is blamed on the checkpoint does not count. The trial began again without
-      // the checkpoint (R38).
-    } else if (row.failure && (row.state == storage::AttemptState::failed ||
-                               row.state == storage::AttemptState::expired)) {
-      if (auto last = spend(trial, row.device, *row.failure)) spent = std::move(last);
     }
   }
   if (study.asked && !trial.open.empty()) trial.asked->lead = trial.open.front();

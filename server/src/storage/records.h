@@ -23,6 +23,9 @@ inline bool blames_checkpoint(const protocol::Failure& failure) {
   return failure.cause == protocol::Cause::user_error || failure.cause == protocol::Cause::invalid;
 }
 
+// The code of the failure of a trial of an ask-and-tell study whose result was rejected (R71).
+inline constexpr const char* kResultRejected = "result_rejected";
+
 // The number of checkpoints that are kept for a trial: the newest, and one that a device may be
 // fetching.
 inline constexpr std::size_t kKeptCheckpoints = 2;
@@ -128,6 +131,16 @@ struct TrialRow {
   std::string asked_attrs{};
   // The constraints that the owner computed from the result (R57); nullopt before that.
   std::optional<std::vector<double>> constraints{};
+  std::int64_t rejected = 0;  // of its attempts (R71)
+};
+
+// Says who rejected an attempt, when and why (R71).
+struct Rejection {
+  std::string by;
+  std::int64_t at = 0;
+  std::string reason{};  // may be empty
+  // Whether the attempt was rejected only because it began with a checkpoint of a rejected one.
+  bool inherited = false;
 };
 
 struct AttemptRow {
@@ -150,6 +163,21 @@ struct AttemptRow {
   std::string attrs{};     // JSON text that came with its result; empty: none
   std::int64_t code = 1;   // the version of the study's code that it runs (R64)
   std::string software{};  // the software that computed its result, as name/version; empty: unknown
+  std::optional<Rejection> rejection{};
+};
+
+// An unfinished trial, as the dispatcher needs it.
+struct RunningTrial {
+  TrialKey key;
+  // Those since the trial's start or its last reissue, oldest first.
+  std::vector<AttemptRow> attempts;
+  std::optional<protocol::Checkpoint> checkpoint{};  // the newest
+  // `params`, `suggested` and `attrs` are set only in an ask-and-tell study.
+  std::string params{};
+  std::vector<Suggestion> suggested{};
+  std::string attrs{};  // the attributes given when it was asked
+  // Devices of rejected attempts, which get the trial no more (R71). Sorted, without duplicates.
+  std::vector<std::string> rejected_devices{};
 };
 
 // A file that an attempt uploaded (R54).

@@ -16,19 +16,9 @@
 
 namespace hyperflock::storage {
 
-// The next three structs contain what the dispatcher needs when the server starts: every running
-// study, its unfinished trials that have a row, and the attempts of each such trial since the
-// trial's start or its last reissue, oldest first.
+// The next two structs contain what the dispatcher needs when the server starts: every running
+// study, and its unfinished trials that have a row.
 inline constexpr std::int64_t kMostFailures = 1'000;
-struct RunningTrial {
-  TrialKey key;
-  std::vector<AttemptRow> attempts;
-  std::optional<protocol::Checkpoint> checkpoint{};  // the newest
-  // `params`, `suggested` and `attrs` are set only in an ask-and-tell study.
-  std::string params{};
-  std::vector<Suggestion> suggested{};
-  std::string attrs{};  // the attributes given when it was asked
-};
 struct RunningStudy {
   StudyRow study;
   std::int64_t next_number = 0;  // first trial number without a row

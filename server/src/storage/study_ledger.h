@@ -74,6 +74,20 @@ inline void trial_reissued(StudyRow& study) {
   study.stopped_by.reset();  // no trial of the study is failed any more
 }
 
+// Notes that a trial with this state was rejected and has the state `now` from now on (R71).
+// Failures from before do not count for R56 any more. `seq`: its new place; 0: it is unfinished.
+inline void trial_rejected(StudyRow& study, TrialNumber number, TrialState was, TrialState now,
+                           std::int64_t seq) {
+  if (was == TrialState::complete) --study.complete;
+  if (was == TrialState::pruned) --study.pruned;
+  if (was == TrialState::failed) --study.failed;
+  if (now == TrialState::running) ++study.running;
+  if (now == TrialState::failed) ++study.failed;
+  if (seq > 0) study.cursor = seq;
+  if (study.stopped_by == number) study.stopped_by.reset();
+  study.forgiven_seq = study.cursor;
+}
+
 // Notes that a finished study runs again.
 inline void reopened(StudyRow& study) {
   if (!is_running(study)) study.forgiven_seq = study.cursor;

@@ -35,7 +35,8 @@ struct CreateStudy {
 // Is applied only if the study is running and the trial is not finished (else `superseded`), and
 // the attempt id is new (else `conflict`). A study that does not exist is a `conflict`. Inserts the
 // trial's row when it has none. The attempt runs the newest version of the study's code. It begins
-// without `from` if checkpoints of that version's code are not handed out any more (R64).
+// without `from` if checkpoints of that version's code are not handed out any more (R64), or if the
+// attempt that saved it is rejected (R71).
 struct StartAttempt {
   AttemptId attempt{};
   TrialKey trial;
@@ -53,10 +54,10 @@ struct StartAttempt {
 // result of an attempt is stored. Another result is `repeated` and changes nothing;
 // Outcome::verdict is then that of the first.
 //
-// A complete or pruned result is accepted if the study is running and the trial has no accepted
-// attempt (`applied`, verdict accepted). Otherwise it is kept as evidence (`superseded`, verdict
-// evidence). The result of a trial that FailTrial gave up can be accepted, too. The trial then
-// counts as complete or pruned instead, with a new seq (R12).
+// A complete or pruned result is accepted if the study is running, the trial has no accepted
+// attempt, and the attempt is not rejected (`applied`, verdict accepted). Otherwise it is kept as
+// evidence (`superseded`, verdict evidence). The result of a trial that FailTrial gave up can be
+// accepted, too. The trial then counts as complete or pruned instead, with a new seq (R12).
 //
 // A failed result ends the attempt (`applied`, verdict recorded). If the attempt has ended before,
 // its state stays, and its failure too if it has one. So an attempt counts only once against the
@@ -101,12 +102,12 @@ struct AppendPoints {
 // has no quota, a device's share is computed from `room` (quota.h).
 inline constexpr std::int64_t kAmpleRoom = std::int64_t{1} << 60;
 
-// Is applied only if the attempt exists and belongs to `device` (else `conflict`), is live, and its
-// trial is not finished (else `superseded`). If the newest checkpoint of the trial is the same blob
-// of the same attempt, the outcome is `repeated`. The outcome is also `repeated` if the attempt
-// runs an earlier version of the study's code whose checkpoints are not handed out any more (R64);
-// nothing is stored then, and Outcome::dropped has the blob. The trial keeps its newest
-// kKeptCheckpoints. `checkpoint.attempt` is the attempt that saved it.
+// Is applied only if the attempt exists and belongs to `device` (else `conflict`), is live and not
+// rejected, and its trial is not finished (else `superseded`). If the newest checkpoint of the
+// trial is the same blob of the same attempt, the outcome is `repeated`. The outcome is also
+// `repeated` if the attempt runs an earlier version of the study's code whose checkpoints are not
+// handed out any more (R64); nothing is stored then, and Outcome::dropped has the blob. The trial
+// keeps its newest kKeptCheckpoints. `checkpoint.attempt` is the attempt that saved it.
 //
 // The bytes of a checkpoint count for the study's owner as long as it is stored. The outcome is
 // `superseded` if the owner's stored quota has no room for them (Outcome::excess), or if the device
@@ -219,6 +220,54 @@ struct ReissueTrials {
   bool awaits_approval = false;  // from now on, if it is applied
 };
 
+// The number of trials that are looked at at once, and of attempts that are rejected at once. This
+// takes some milliseconds.
+inline constexpr std::int64_t kRejectionTrials = 1'000;
+inline constexpr std::int64_t kRejectionAttempts = 250;
+
+// Selects attempts of a study. All conditions that are given must hold.
+struct Selection {
+  std::optional<std::string> device{};
+  std::optional<TrialNumber> trial{};
+  // Attempts that ended at this Unix time (ms) or later. An attempt that still runs is selected if
+  // `device` or `trial` is given.
+  std::optional<std::int64_t> since{};
+};
+
+// Rejects attempts of a study that exists (else `conflict`), in pieces: looks at its trials with
+// numbers from `from` on, at most `trials`, and stops early after `attempts` attempts. If it
+// rejects nothing and no trial runs again, the outcome is `repeated`. Outcome::rejected says what
+// was rejected and from which trial on to look further.
+//
+// Of those attempts that have an id up to `last` and are not rejected yet, it rejects the ones that
+// `which` selects. It also rejects attempts that began with a checkpoint of a rejected attempt. An
+// accepted result becomes evidence (also its verdict), and a result that comes later is never
+// accepted. The attempt's artifacts and checkpoints are dropped, and no attempt begins with one of
+// its checkpoints. Everything else of it is kept.
+//
+// A trial whose accepted result is rejected becomes unfinished, without seq, and the study runs
+// (again). It becomes cancelled in a cancelled study. In an ask-and-tell study, it becomes failed
+// with the code kResultRejected, because its owner has used the result. A failed trial becomes
+// unfinished if the failures of its other attempts do not spend a budget (failure_budget.h).
+// Failures from before do not count for R56 any more. If one of the best trials is rejected, the
+// next ones are looked for by SearchBest (Outcome::searches).
+//
+// If the study does not run, all of its trials count again, so `quota` must have room for them
+// (else `superseded`, with Outcome::excess).
+struct RejectResults {
+  StudyId study{};
+  Selection which{};
+  AttemptId last{};
+  Quota quota{};
+  std::string by{};      // who rejects; kept with the attempts, like the reason
+  std::string reason{};  // may be empty
+  // The number of the study's rejection to which the attempts belong; 0: a new one.
+  std::int64_t rejection = 0;
+  TrialNumber from{};
+  std::int64_t trials = kRejectionTrials;
+  std::int64_t attempts = kRejectionAttempts;
+};
+
 // Is applied only if the study exists (else `conflict`), was not cancelled (else `superseded`), and
 // `more` extends its space (else `superseded` with Refusal::space_changed). If nothing is new, the
 // outcome is `repeated`. `quota` must have room for the new trials, and for all if the study does
@@ -297,11 +346,11 @@ struct SearchBest {
 using Transition =
     std::variant<CreateStudy, StartAttempt, StoreResult, EndAttempt, AppendPoints, StoreCheckpoint,
                  StoreArtifact, FailTrial, EndStudy, DeleteStudy, SweepDeleted, PauseStudy,
-                 SetPriority, JudgeStudy, ExtendStudy, ReissueTrials, ClaimStudy, AskTrials,
-                 StoreSuggestion, StoreConstraints, SearchBest, SetWebhook, StoreWebhookSecret,
-                 NoteDevices, NoteDelivery, CreatePrincipal, UpdatePrincipal, CreateToken,
-                 RevokeToken, CreateProject, FreezeProject, BarBlob, SetCeiling, SetShare,
-                 CreateEnrolment, RevokeEnrolment, CreateDevice, SeeDevice, CollectDevice,
+                 SetPriority, JudgeStudy, ExtendStudy, ReissueTrials, RejectResults, ClaimStudy,
+                 AskTrials, StoreSuggestion, StoreConstraints, SearchBest, SetWebhook,
+                 StoreWebhookSecret, NoteDevices, NoteDelivery, CreatePrincipal, UpdatePrincipal,
+                 CreateToken, RevokeToken, CreateProject, FreezeProject, BarBlob, SetCeiling,
+                 SetShare, CreateEnrolment, RevokeEnrolment, CreateDevice, SeeDevice, CollectDevice,
                  RevokeDevice, EraseDevice, OwnBlob, NoteAudit, TrimAudit, KeepTime>;
 
 enum class Applied {
@@ -317,6 +366,25 @@ struct Freed {
   std::int64_t artifacts = 0;  // artifacts that were kept
   std::int64_t bytes = 0;      // how much less its owner uses
   bool operator==(const Freed&) const = default;
+};
+
+// A trial of which attempts were rejected.
+struct RejectedTrial {
+  RunningTrial trial;  // as it is now
+  bool runs_again = false;
+  std::vector<AttemptId> attempts{};  // that are rejected now
+};
+
+// What one RejectResults has done.
+struct Rejected {
+  std::int64_t rejection = 0;  // its number; 0: nothing was rejected yet
+  std::int64_t attempts = 0;
+  std::int64_t runs_again = 0;  // trials
+  std::vector<RejectedTrial> trials;
+  bool changed = false;    // whether the state of a trial has changed
+  bool succeeded = false;  // whether a trial of the study is complete or pruned
+  // The first trial that was not looked at; nullopt: all were.
+  std::optional<TrialNumber> next;
 };
 
 // The reason why an upload of a live attempt, a report, an extension or a device was refused.
@@ -348,10 +416,15 @@ struct Outcome {
   std::optional<Freed> freed{};         // DeleteStudy
   std::vector<std::string> disowned{};  // DeleteStudy: bundles and data that nobody owns any more
   bool paused = false;                  // FailTrial: whether the study paused with it
-  std::int64_t priority = 0;            // ReissueTrials, ExtendStudy, ClaimStudy: the study's
+  // ReissueTrials, RejectResults, ExtendStudy, ClaimStudy: the study's
+  std::int64_t priority = 0;
+  // RejectResults. For ReissueTrials, `trials` has the reissued trials of which attempts are
+  // rejected; nullptr if there are none.
+  std::shared_ptr<const Rejected> rejected{};
   std::shared_ptr<const protocol::StudySpec> spec{};  // ReissueTrials, ExtendStudy: the new one
-  bool queued = false;    // an event waits for its delivery to a webhook (R62)
-  bool searches = false;  // StoreConstraints: SearchBest has to look for the best trials again
+  bool queued = false;  // an event waits for its delivery to a webhook (R62)
+  // StoreConstraints, RejectResults: SearchBest has to look for the best trials again
+  bool searches = false;
   bool operator==(const Outcome&) const = default;
 };
 

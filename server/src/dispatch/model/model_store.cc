@@ -58,7 +58,8 @@ Outcome ModelStore::apply_one(const storage::StartAttempt& t) {
   row.trial = t.trial;
   row.kind = t.kind;
   row.code = study->second.code;
-  if (t.from && attempts.at(t.from->attempt).code >= study->second.resumable_code)
+  if (t.from && attempts.at(t.from->attempt).code >= study->second.resumable_code &&
+      !attempts.at(t.from->attempt).rejection)
     row.from = t.from;
   row.device = t.device;
   row.device_class = t.device_class;
@@ -94,7 +95,7 @@ Outcome ModelStore::judge(storage::AttemptRow& row, const StudyState& study, Tri
     return outcome(Applied::applied, row.trial, protocol::Verdict::recorded);
   }
   // A result of a failed trial may still be accepted (R12).
-  if (trial.accepted || study.state != storage::StudyState::running) {
+  if (trial.accepted || row.rejection || study.state != storage::StudyState::running) {
     row.state = AttemptState::evidence;
     return outcome(Applied::superseded, row.trial, protocol::Verdict::evidence);
   }
@@ -144,12 +145,14 @@ Outcome ModelStore::apply_one(const storage::StoreCheckpoint& t) {
     return outcome(Applied::conflict);
   const TrialKey key = found->second.trial;
   TrialState& trial = studies.at(key.study).trials[to_int(key.number)];
-  if (found->second.state != AttemptState::live || trial.state != storage::TrialState::running)
+  if (found->second.state != AttemptState::live || trial.state != storage::TrialState::running ||
+      found->second.rejection)
     return outcome(Applied::superseded, key);
   if (found->second.code < studies.at(key.study).resumable_code)
     return outcome(Applied::repeated, key);
   const bool same = trial.checkpoint && trial.checkpoint->attempt == t.checkpoint.attempt &&
                     trial.checkpoint->blob == t.checkpoint.blob;
+  if (!same) trial.earlier_checkpoint = trial.checkpoint;
   trial.checkpoint = t.checkpoint;
   return outcome(same ? Applied::repeated : Applied::applied, key);
 }
@@ -305,6 +308,7 @@ Outcome ModelStore::apply_one(const storage::ReissueTrials& t) {
   if (found == studies.end()) return outcome(Applied::conflict);
   if (found->second.state == storage::StudyState::cancelled) return outcome(Applied::superseded);
   Outcome out = outcome(Applied::repeated);
+  auto rejected = std::make_shared<storage::Rejected>();
   for (auto& [number, trial] : found->second.trials) {
     if (trial.state != storage::TrialState::failed) continue;
     trial.state = storage::TrialState::running;
@@ -314,8 +318,11 @@ Outcome ModelStore::apply_one(const storage::ReissueTrials& t) {
       if (row.trial == TrialKey{t.study, TrialNumber{number}}) trial.forgiven = id;
     }
     out.trials.push_back(TrialNumber{number});
+    storage::RunningTrial running = running_trial({t.study, TrialNumber{number}}, trial);
+    if (!running.rejected_devices.empty()) rejected->trials.push_back({std::move(running)});
   }
   if (out.trials.empty()) return out;
+  if (!rejected->trials.empty()) out.rejected = std::move(rejected);
   found->second.failed.clear();
   found->second.stopped_by.reset();
   found->second.state = storage::StudyState::running;
@@ -425,12 +432,10 @@ storage::Snapshot ModelStore::load() const {
       running.study.pruned += trial.state == storage::TrialState::pruned;
       running.study.failed += trial.state == storage::TrialState::failed;
       if (trial.state != storage::TrialState::running) continue;
-      storage::RunningTrial unfinished{
-          {id, TrialNumber{number}}, {}, trial.checkpoint, trial.params, trial.log, trial.attrs};
-      for (const auto& [attempt, row] : attempts) {
-        if (row.trial == unfinished.key && attempt > trial.forgiven)
-          unfinished.attempts.push_back(row);
-      }
+      storage::RunningTrial unfinished = running_trial({id, TrialNumber{number}}, trial);
+      unfinished.params = trial.params;
+      unfinished.suggested = trial.log;
+      unfinished.attrs = trial.attrs;
       running.unfinished.push_back(std::move(unfinished));
     }
     out.studies.push_back(std::move(running));

@@ -227,7 +227,11 @@ Said Reference::reissue(Id study, const std::string& code, Scenario::Keeps keeps
   }
   for (auto& [id, trial] : found->second.trials) {
     if (trial.state != TrialState::failed) continue;
-    trial = Trial{};
+    Trial before = std::exchange(trial, Trial{});
+    trial.rejected = std::move(before.rejected);
+    for (auto& [attempt_id, attempt] : attempts_) {
+      if (attempt.study == study && attempt.trial == id) attempt.counted.reset();
+    }
     found->second.alike.clear();
     found->second.stopped_by.reset();
     if (found->second.state == StudyState::finished) begin_to_run(study);
@@ -284,6 +288,13 @@ bool Reference::has_work(const Study& study) const {
   return !study.queue.empty() || study.next < study.options.trials;
 }
 
+bool Reference::has_work_for(const std::string& worker, const Study& study) const {
+  if (!has_work(study)) return false;
+  if (study.asked() ? !study.fresh.empty() : study.next < study.options.trials) return true;
+  return std::ranges::any_of(study.queue,
+                             [&](Id id) { return !study.trials.at(id).rejected.contains(worker); });
+}
+
 Reference::Id Reference::running_of(Id study) const {
   return std::count_if(attempts_.begin(), attempts_.end(), [study](const auto& one) {
     return one.second.study == study && one.second.state == AttemptState::live;
@@ -316,7 +327,7 @@ std::vector<Reference::Started> Reference::pump(const std::string& project,
     const auto chosen = choose(worker, project, worker == asks ? Turn::asks : Turn::waits);
     if (!chosen) continue;
     Study& study = studies_.at(chosen->study);
-    if (!has_work(study)) {  // the worker counts as demand for the owner (R45)
+    if (!has_work_for(worker, study)) {  // the worker counts as demand for the owner (R45)
       ++study.waiting;
       awaiting_.insert(worker);
       continue;
@@ -329,14 +340,16 @@ std::vector<Reference::Started> Reference::pump(const std::string& project,
 Reference::Started Reference::start_next(const Chosen& chosen, const std::string& worker) {
   Study& study = studies_.at(chosen.study);
   Id trial = study.next;
-  if (study.queue.empty() && study.asked()) {
+  const auto waiting = std::ranges::find_if(
+      study.queue, [&](Id id) { return !study.trials.at(id).rejected.contains(worker); });
+  if (waiting != study.queue.end()) {
+    trial = *waiting;
+    study.queue.erase(waiting);
+  } else if (study.asked()) {
     trial = study.fresh.front();
     study.fresh.erase(study.fresh.begin());
-  } else if (study.queue.empty()) {
-    ++study.next;
   } else {
-    trial = study.queue.front();
-    study.queue.erase(study.queue.begin());
+    ++study.next;
   }
   return start(chosen, trial, worker, false);
 }
@@ -384,7 +397,7 @@ std::optional<std::pair<Reference::Id, Reference::Id>> Reference::slow_trial(
     if (!may_run(worker, id)) continue;
     for (const auto& [number, trial] : study.trials) {
       if (trial.state != TrialState::running || trial.speculated) continue;
-      if (trial.lost_with.contains(worker)) continue;
+      if (trial.lost_with.contains(worker) || trial.rejected.contains(worker)) continue;
       std::vector<const Attempt*> live;
       for (const auto& [attempt_id, attempt] : attempts_) {
         const bool is_its = attempt.study == id && attempt.trial == number;

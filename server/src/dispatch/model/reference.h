@@ -39,6 +39,10 @@ class Reference {
     std::string device;
     storage::AttemptState state = storage::AttemptState::live;
     std::optional<protocol::Verdict> verdict;  // the verdict on its first result
+    // Whether it is rejected, and the failure of its trial's budget that it caused.
+    bool rejected = false;
+    std::optional<protocol::Cause> counted{};
+    std::string failure_code{};
     Instant seen;
     Instant leased;
     std::optional<Instant> began;
@@ -59,7 +63,9 @@ class Reference {
     std::string failure_code;
     std::optional<Instant> due;  // the end of its back-off
     bool speculated = false;
-    std::optional<Saved> saved;  // the newest checkpoint
+    std::optional<Saved> saved;           // the newest checkpoint
+    std::optional<Saved> saved_before{};  // the one before
+    std::set<std::string> rejected{};     // devices that get it no more (R71)
     // For ask-and-tell studies: `log` has the suggested values by name, in the order of the
     // suggestions; `lead` is the attempt whose points count; `ran` says whether the trial has run,
     // and `superseded` whether it ran as another attempt before `lead`.
@@ -138,6 +144,7 @@ class Reference {
   Said extend(Id study, Id trials, bool awaits_approval = false);
   Said reissue(Id study, const std::string& code = {},
                Scenario::Keeps keeps = Scenario::Keeps::nothing, bool awaits_approval = false);
+  Said reject(Id study, const std::optional<std::string>& device, std::optional<Id> trial);
   Said stop(Stopped what, const std::string& name, bool stopped);
   Said limit(storage::CeilingScope scope, const std::string& name, const storage::Ceiling& ceiling);
   Said share(storage::CeilingScope scope, const std::string& name, const storage::Share& share);
@@ -279,6 +286,8 @@ class Reference {
   Millis time_limit(const Study& study) const;
 
   bool has_work(const Study& study) const;
+  // Returns whether a trial waits that this worker may get.
+  bool has_work_for(const std::string& worker, const Study& study) const;
   Id running_of(Id study) const;
   // ---- reference_shares.cc (R70)
   using Ids = std::vector<Id>;
@@ -295,7 +304,8 @@ class Reference {
   void charge_more(Attempt& attempt);
   void settle(const Attempt& attempt);
   Ids candidates(const std::string& worker, const std::string& project, bool with_room) const;
-  std::optional<Chosen> choose_of(const Account& account, Ids all, bool asks) const;
+  std::optional<Chosen> choose_of(const std::string& worker, const Account& account, Ids all,
+                                  bool asks) const;
   enum class Turn { asks, waits };
   std::optional<Chosen> choose(const std::string& worker, const std::string& project, Turn turn,
                                bool with_room = true);
@@ -323,7 +333,19 @@ class Reference {
   void requeue(Id study, Id trial, Millis delay);
   // Counts a failure. Returns true if the trial gets no other attempt; then call finish_trial().
   bool count_failure(const Attempt& attempt, protocol::Cause cause, const std::string& code);
+  void fail_trial(Id study, Id trial, protocol::Cause cause, const std::string& code);
   void finish_trial(Id study, Id trial);
+  // ---- reference_rejections.cc (R71)
+  struct RejectedTrial {
+    Id trial = 0;
+    std::vector<Id> attempts;
+    bool runs_again = false;
+    std::optional<protocol::Cause> failed_by{};  // other attempts have spent a budget
+    std::string failure_code{};
+  };
+  // Marks the attempts of a trial that are rejected. Returns nullopt if nothing changes.
+  std::optional<RejectedTrial> reject_trial(Id study, Id trial, const std::set<Id>& meant);
+  void run_again(Id study, const RejectedTrial& rejected);
   void end_if_finished(Id study);
   void withdraw(Id study, std::optional<Id> trial, const std::string& code);
   // Returns when the attempt expires, and the name of the limit that ends it.

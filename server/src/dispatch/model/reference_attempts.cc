@@ -10,6 +10,8 @@ namespace hyperflock::dispatch {
 using protocol::Cause;
 using protocol::PulseState;
 using storage::AttemptState;
+using storage::kBudget;
+using storage::kPoisonDevices;
 using storage::StudyState;
 using storage::TrialState;
 
@@ -54,6 +56,7 @@ Said Reference::checkpoint(const std::string& worker, Id id, Id blob) {
   Trial& trial = trial_of(*attempt);
   if (attempt->code < studies_.at(attempt->study).resumable) return done();  // not stored (R64)
   if (trial.saved == Saved{id, blob}) return done();
+  trial.saved_before = trial.saved;
   trial.saved = Saved{id, blob};
   touch_running(*attempt);
   return done();
@@ -192,7 +195,8 @@ void Reference::result(const std::string& worker, Id id, std::optional<Cause> ca
           failed = count_failure(*attempt, *cause, "code");
         }
       }
-    } else if (!attempt->verdict && !trial.accepted && study.state == StudyState::running) {
+    } else if (!attempt->verdict && !trial.accepted && !attempt->rejected &&
+               study.state == StudyState::running) {
       attempt->verdict = protocol::Verdict::accepted;
       attempt->state = AttemptState::accepted;
       trial.accepted = id;
@@ -250,6 +254,8 @@ void Reference::requeue(Id study, Id id, Millis delay) {
 
 bool Reference::count_failure(const Attempt& attempt, Cause cause, const std::string& code) {
   Trial& trial = trial_of(attempt);
+  attempts_.at(attempt.id).counted = cause;
+  attempts_.at(attempt.id).failure_code = code;
   if (trial.state != TrialState::running) return false;  // two attempts failed at the same moment
   const auto index = static_cast<std::size_t>(cause);
   const int nth = ++trial.failures[index];
@@ -259,21 +265,25 @@ bool Reference::count_failure(const Attempt& attempt, Cause cause, const std::st
     requeue(attempt.study, attempt.trial, back_off(cause, nth));
     return false;
   }
+  fail_trial(attempt.study, attempt.trial, cause, poison ? "poison" : code);
+  return true;
+}
+
+void Reference::fail_trial(Id study_id, Id number, Cause cause, const std::string& code) {
+  Study& study = studies_.at(study_id);
+  Trial& trial = study.trials.at(number);
   trial.state = TrialState::failed;
-  trial.failure_code = poison ? "poison" : code;
-  Study& study = studies_.at(attempt.study);
+  trial.failure_code = code;
   // A study pauses itself if its trials only fail and their failures are alike (R56).
   if (!study.succeeded && study.options.max_failures > 0) {
     const std::string kind = std::string(protocol::name_of(cause)) + ' ' + trial.failure_code;
     if (++study.alike[kind] >= study.options.max_failures && !study.paused) {
       study.paused = true;
-      study.stopped_by = attempt.trial;
+      study.stopped_by = number;
     }
   }
-  if (study.asked()) {
-    tell(study, "finished t" + std::to_string(attempt.trial) + " failed " + trial.failure_code);
-  }
-  return true;
+  if (study.asked())
+    tell(study, "finished t" + std::to_string(number) + " failed " + trial.failure_code);
 }
 
 void Reference::finish_trial(Id study, Id id) {

@@ -144,19 +144,20 @@ Reference::Ids Reference::candidates(const std::string& worker, const std::strin
     if (is_at_ceiling(study)) continue;
     const bool room =
         with_room && wants(study) && study.waiting < study.room + study.uncommitted_asks;
-    if (has_work(study) || room) out.push_back(id);
+    if (has_work_for(worker, study) || room) out.push_back(id);
   }
   return out;
 }
 
 // Returns the researcher's next study of these.
-std::optional<Reference::Chosen> Reference::choose_of(const Account& account, Ids all,
+std::optional<Reference::Chosen> Reference::choose_of(const std::string& worker,
+                                                      const Account& account, Ids all,
                                                       bool asks) const {
   std::erase_if(all, [&](Id id) { return studies_.at(id).options.owner != account.owner; });
   std::optional<Id> oldest;
   for (const Id id : all) {
     const Study& study = studies_.at(id);
-    if (!asks || account.by_age || !has_work(study)) continue;
+    if (!asks || account.by_age || !has_work_for(worker, study)) continue;
     if (now_ - study.since < settings_.aging_ms) continue;
     if (!oldest || study.since < studies_.at(*oldest).since) oldest = id;
   }
@@ -178,7 +179,7 @@ std::optional<Reference::Chosen> Reference::choose(const std::string& worker,
   const bool asks = turn == Turn::asks;
   const Ids all = candidates(worker, project, with_room);
   Ids working = all;
-  std::erase_if(working, [&](Id id) { return !has_work(studies_.at(id)); });
+  std::erase_if(working, [&](Id id) { return !has_work_for(worker, studies_.at(id)); });
   std::vector<const Account*> accounts;
   for (const Account& one : accounts_) {
     if (one.project == project) accounts.push_back(&one);
@@ -188,7 +189,7 @@ std::optional<Reference::Chosen> Reference::choose(const std::string& worker,
     std::ranges::stable_sort(waiting, {}, &Account::since);
     for (const Account* one : waiting) {
       if (now_ - one->since < settings_.aging_ms) break;
-      if (auto chosen = choose_of(*one, working, true)) {
+      if (auto chosen = choose_of(worker, *one, working, true)) {
         chosen->owner_by_age = true;
         return chosen;
       }
@@ -201,7 +202,7 @@ std::optional<Reference::Chosen> Reference::choose(const std::string& worker,
     return std::pair(!is_below(*one), one->served) < std::pair(!is_below(*other), other->served);
   });
   for (const Account* one : accounts) {
-    auto next = choose_of(*one, all, asks);
+    auto next = choose_of(worker, *one, all, asks);
     if (!next) continue;
     next->was_next = !is_below(*one) || std::ranges::all_of(studies_, [&](const auto& other) {
       const Study& study = other.second;
@@ -211,13 +212,14 @@ std::optional<Reference::Chosen> Reference::choose(const std::string& worker,
     // The device stays with the study whose files it has, if that costs fairness little.
     const auto last = sessions_.at(worker).last;
     const bool has_files = last && *last != next->study && std::ranges::count(working, *last) > 0;
-    if (!has_files || next->study_by_age || !has_work(studies_.at(next->study))) return next;
+    if (!has_files || next->study_by_age || !has_work_for(worker, studies_.at(next->study)))
+      return next;
     const Account& near = account_of(studies_.at(*last));
     auto own = next;
     if (&near != one) {
       const Id lead = cost(kLocality, weight_of(CeilingScope::researcher, near.owner));
       if (is_below(*one) || near.served - one->served > lead) return next;
-      own = choose_of(near, all, asks);
+      own = choose_of(worker, near, all, asks);
       if (!own || own->study_by_age) return next;
     }
     const bool stays = studies_.at(*last).priority == studies_.at(own->study).priority &&

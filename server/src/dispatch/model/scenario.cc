@@ -78,6 +78,9 @@ struct ProposalText {
   std::string operator()(const storage::ReissueTrials& t) const {
     return "replay study " + std::to_string(to_int(t.study)) + (t.code ? " with other code" : "");
   }
+  std::string operator()(const storage::RejectResults& t) const {
+    return "reject from " + trial_text({t.study, t.from});
+  }
   std::string operator()(const storage::StoreCheckpoint& t) const {
     return "checkpoint of " + number(t.checkpoint.attempt);
   }
@@ -150,6 +153,20 @@ std::vector<protocol::Dimension> space_of(std::int64_t trials) {
 bool same_spec(const std::shared_ptr<const protocol::StudySpec>& one,
                const std::shared_ptr<const protocol::StudySpec>& other) {
   return one && other ? *one == *other : !one && !other;
+}
+
+// Returns what was rejected as text.
+std::string rejection_text(const std::shared_ptr<const storage::Rejected>& rejected) {
+  if (!rejected) return "nothing";
+  std::string out = std::to_string(rejected->attempts) + " attempts";
+  for (const storage::RejectedTrial& one : rejected->trials) {
+    out += ", trial " + std::to_string(to_int(one.trial.key.number));
+    if (one.runs_again) out += " again";
+    for (const AttemptId id : one.attempts) out += ' ' + number(id);
+    for (const std::string& device : one.trial.rejected_devices) out += " without " + device;
+    if (one.trial.checkpoint) out += " from " + number(one.trial.checkpoint->attempt);
+  }
+  return out + (rejected->changed ? ", changed" : "") + (rejected->succeeded ? ", succeeded" : "");
 }
 
 std::string proposal_text(const storage::Transition& transition) {
@@ -260,7 +277,8 @@ storage::Outcome Scenario::apply(const storage::Transition& transition) {
   if (outcome.applied != expected.applied || outcome.verdict != expected.verdict || !same_study ||
       outcome.refusal != expected.refusal || outcome.trials != expected.trials ||
       outcome.paused != expected.paused || outcome.priority != expected.priority ||
-      !same_spec(outcome.spec, expected.spec)) {
+      !same_spec(outcome.spec, expected.spec) ||
+      rejection_text(outcome.rejected) != rejection_text(expected.rejected)) {
     troubles_.push_back(proposal_text(transition) + ": the shadow says " +
                         std::to_string(static_cast<int>(outcome.applied)) + ", the model " +
                         std::to_string(static_cast<int>(expected.applied)));
@@ -296,6 +314,10 @@ void Scenario::note(const Effect& effect, Said& said) {
                                    ? "study " + std::to_string(to_int(answer->result.value()))
                                    : answer->result.error().code;
     said.push_back("answer " + result + (answer->repeated ? " again" : ""));
+    if (answer->rejected && answer->result) {
+      said.back() += " rejected " + std::to_string(answer->rejected->attempts) + ", again " +
+                     std::to_string(answer->rejected->trials);
+    }
   } else if (const auto* moved = std::get_if<WorkChanged>(&effect)) {
     if (moved->work) {
       works_.insert_or_assign(moved->study, *moved->work);
@@ -462,6 +484,15 @@ Said Scenario::reissue(std::int64_t study, const std::string& code, Keeps keeps,
                                      .provenance_json = "{}",
                                      .checkpoints = keeps == Keeps::checkpoints};
   }
+  return handle(request);
+}
+
+Said Scenario::reject(std::int64_t study, const std::optional<std::string>& device,
+                      std::optional<std::int64_t> trial) {
+  StudyRejectRequested request{RequestId{next_request_++}, row_of(study)};
+  request.which.device = device;
+  if (trial) request.which.trial = TrialNumber{*trial};
+  request.by = "ada";
   return handle(request);
 }
 

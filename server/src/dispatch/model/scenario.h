@@ -34,7 +34,8 @@ class ModelStore {
     int acceptances = 0;  // more than one breaks R11
     // Failures of attempts up to this id no longer count.
     AttemptId forgiven{0};
-    std::optional<protocol::Checkpoint> checkpoint;  // the newest one
+    std::optional<protocol::Checkpoint> checkpoint;            // the newest one
+    std::optional<protocol::Checkpoint> earlier_checkpoint{};  // the one before, while there is one
     // `params`, `log` and `attrs` are for ask-and-tell studies.
     std::string params{};
     std::vector<storage::Suggestion> log{};
@@ -94,6 +95,10 @@ class ModelStore {
   storage::Outcome apply_one(const storage::SetShare& t);
   storage::Outcome apply_one(const storage::ExtendStudy& t);
   storage::Outcome apply_one(const storage::ReissueTrials& t);
+  storage::Outcome apply_one(const storage::RejectResults& t);  // in model_rejections.cc
+  // Rejects attempts of one trial. Returns whether anything changes.
+  bool reject(const storage::RejectResults& t, std::int64_t number, storage::Rejected& result);
+  storage::RunningTrial running_trial(TrialKey key, const TrialState& trial) const;
   storage::Outcome apply_one(const storage::ClaimStudy& t);
   storage::Outcome apply_one(const storage::AskTrials& t);
   storage::Outcome apply_one(const storage::StoreSuggestion& t);
@@ -154,6 +159,9 @@ class Scenario {
   enum class Keeps { checkpoints, nothing };
   Said reissue(std::int64_t study, const std::string& code = {}, Keeps keeps = Keeps::nothing,
                bool awaits_approval = false);
+  // Rejects the attempts of a study that are of this device and of this trial.
+  Said reject(std::int64_t study, const std::optional<std::string>& device,
+              std::optional<std::int64_t> trial = {});
   // Gives the study a space of this many values.
   Said extend(std::int64_t study, std::int64_t trials, bool awaits_approval = false);
   // Stores a change of an administrator and tells the dispatcher about it, as the hub does. The

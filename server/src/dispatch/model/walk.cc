@@ -94,6 +94,9 @@ Said apply(World& world, const Action& a) {
       return world.judge(a.id, a.next);
     case Kind::room:
       return world.room(a.next);
+    case Kind::reject:
+      return world.reject(a.id, a.name.empty() ? std::nullopt : std::optional(a.name),
+                          a.amount < 0 ? std::nullopt : std::optional(a.amount));
     case Kind::share:
       return world.share(a.scope, a.name, a.share);
   }
@@ -113,13 +116,13 @@ bool names_change(const std::string& line) {
 }  // namespace
 
 std::string text_of(const Action& a) {
-  static constexpr std::array<const char*, 32> kNames{
+  static constexpr std::array<const char*, 33> kNames{
       "open",         "close clean", "close lost", "submit",  "cancel",     "pause",
       "resume",       "replay",      "remove",     "ready",   "beat",       "report",
       "should_prune", "complete",    "failed",     "release", "checkpoint", "revoke device",
       "drain",        "after",       "restart",    "suggest", "claim",      "leave",
       "says",         "priority",    "extend",     "stop",    "limit",      "judge",
-      "room",         "share"};
+      "room",         "share",       "reject"};
   std::string out = kNames[static_cast<std::size_t>(a.kind)];
   if (!a.worker.empty()) out += ' ' + a.worker;
   if (a.id != 0) out += " #" + std::to_string(a.id);
@@ -132,7 +135,7 @@ std::string text_of(const Action& a) {
   if (a.kind == Kind::reissue && !a.name.empty()) out += " with code " + a.name;
   if (a.awaits_approval || (a.kind == Kind::submit && a.study.awaits_approval))
     out += " unapproved";
-  if (a.kind == Kind::stop || a.kind == Kind::limit) out += ' ' + a.name;
+  if (a.kind == Kind::stop || a.kind == Kind::limit || a.kind == Kind::reject) out += ' ' + a.name;
   if (a.kind == Kind::limit) {
     out += " devices " + std::to_string(a.ceiling.devices.value_or(-1)) + " time " +
            std::to_string(a.ceiling.time_limit_ms.value_or(-1));
@@ -284,7 +287,8 @@ std::optional<std::string> Pair::compare_state() const {
   for (const auto& [id, expected] : model_.attempts()) {
     const auto found = store.attempts.find(AttemptId{id});
     if (found == store.attempts.end() || found->second.state != expected.state ||
-        found->second.code != expected.code)
+        found->second.code != expected.code ||
+        found->second.rejection.has_value() != expected.rejected)
       return "attempt #" + std::to_string(id) + " is stored otherwise";
     live += expected.state == storage::AttemptState::live;
   }

@@ -48,6 +48,7 @@ struct Action {
     judge,
     room,
     share,
+    reject,
   };
   Kind kind = Kind::ready;
   std::string worker{};

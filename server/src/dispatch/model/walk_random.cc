@@ -141,6 +141,7 @@ class Walk {
     if (chance(60)) return {.kind = Kind::restart};
     if (chance(40)) return {.kind = Kind::close_lost, .worker = worker};
     if (chance(25)) return pause_or_resume();
+    if (chance(15)) return reject();
     if (chance(30)) return chance(2) ? stop() : limit();
     if (chance(30)) return share();
     if (chance(30)) return room();
@@ -273,6 +274,14 @@ class Walk {
   // Lets the disk have room more often than not, because most checks need work.
   Action room() { return {.kind = Kind::room, .next = !chance(3)}; }
 
+  // Rejects the attempts of a device, of a trial, or those of a device in a trial.
+  Action reject() {
+    Action action{.kind = Kind::reject, .id = any_study(), .amount = -1};
+    if (!chance(3)) action.name = std::string(1, static_cast<char>('a' + draw(5)));
+    if (action.name.empty() || chance(3)) action.amount = static_cast<std::int64_t>(draw(4));
+    return action;
+  }
+
   Action prioritize() {
     return {.kind = Kind::prioritize, .id = any_study(), .amount = drawn_priority()};
   }
@@ -297,6 +306,7 @@ class Walk {
     if (chance(25)) return reissue();
     if (chance(12)) return {.kind = Kind::remove, .id = any_study()};
     if (chance(20)) return pause_or_resume();
+    if (chance(12)) return reject();
     if (chance(20)) return prioritize();
     if (chance(20)) return chance(3) ? limit() : stop();
     if (chance(20)) return share();
@@ -454,7 +464,8 @@ class Walk {
           const auto& one = pair_.model().attempts().at(to_int(attempt.id));
           const bool again = attempt.kind == protocol::AttemptKind::duplicate;
           const std::int64_t from = attempt.from ? to_int(attempt.from->attempt) : 0;
-          if (one.state != attempt.state || one.again != again || one.code != attempt.code ||
+          if (one.state != attempt.state || one.rejected != attempt.rejection.has_value() ||
+              one.again != again || one.code != attempt.code ||
               (one.from ? one.from->first : 0) != from) {
             return "attempt #" + std::to_string(to_int(attempt.id)) + " has another row";
           }

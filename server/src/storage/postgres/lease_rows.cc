@@ -18,7 +18,7 @@ constexpr std::size_t kMostKept = 100'000;
 constexpr Sql kSelectAttempts =
     "SELECT a.id, a.study, a.number, a.state, a.verdict, a.failure_cause, a.resumed_attempt,"
     " a.device_version, d.device, d.finished,"
-    " (SELECT max(step) FROM points AS p WHERE p.attempt = a.id)"
+    " (SELECT max(step) FROM points AS p WHERE p.attempt = a.id), a.rejection"
     " FROM attempts AS a LEFT JOIN device_versions AS d ON d.id = a.device_version"
     " WHERE a.id = ANY($1)";
 constexpr Sql kSelectTrials =
@@ -217,6 +217,7 @@ void LeaseRows::fetch(const Wanted& wanted) {
     if (!attempts->null(8)) one.device = attempts->text(8);
     if (attempts->integer(9) != 0) finished_versions_.insert(one.version);
     if (!attempts->null(10)) one.last_step = attempts->integer(10);
+    one.rejected = !attempts->null(11);
     attempts_[AttemptId{attempts->integer(0)}] = std::move(one);
   }
   while (trials != nullptr && trials->step()) {
@@ -282,7 +283,8 @@ std::optional<sql::ResultRows> LeaseRows::for_result(AttemptId id) {
                          .trial_state = trial->state,
                          .constrained = trial->constrained,
                          .device_version = attempt.version,
-                         .version_finished = finished_versions_.contains(attempt.version)};
+                         .version_finished = finished_versions_.contains(attempt.version),
+                         .rejected = attempt.rejected};
 }
 
 std::optional<sql::LeasedTrial> LeaseRows::trial(TrialKey key) {

@@ -57,6 +57,7 @@ class LeaseRows final : public sql::LeaseRows {
     std::optional<protocol::Verdict> verdict{};
     bool has_failure = false;
     bool resumed = false;
+    bool rejected = false;
     std::int64_t version = 0;
     std::optional<std::string> device{};  // nullopt: erased
     std::optional<std::int64_t> last_step{};

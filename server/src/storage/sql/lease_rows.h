@@ -40,6 +40,7 @@ struct ResultRows {
   Constrained constrained = Constrained::no;
   std::int64_t device_version = 0;
   bool version_finished = false;  // whether the version has sent a result before
+  bool rejected = false;          // the attempt (R71)
 };
 
 struct LeasedTrial {

@@ -12,7 +12,7 @@ namespace hyperflock::storage::sqlite {
 Outcome Writer::judge_upload(AttemptId attempt, const std::string& device) {
   Outcome outcome;
   Query row = db_->query(
-      "SELECT a.study, a.number, d.device, a.state, t.state FROM attempts AS a"
+      "SELECT a.study, a.number, d.device, a.state, t.state, a.rejection FROM attempts AS a"
       " JOIN device_versions AS d ON d.id = a.device_version"
       " JOIN trials AS t ON t.study = a.study AND t.number = a.number WHERE a.id = ?",
       attempt);
@@ -27,7 +27,7 @@ Outcome Writer::judge_upload(AttemptId attempt, const std::string& device) {
   }
   outcome.trial = trial;
   const bool open = static_cast<AttemptState>(row.integer(3)) == AttemptState::live &&
-                    static_cast<TrialState>(row.integer(4)) == TrialState::running;
+                    static_cast<TrialState>(row.integer(4)) == TrialState::running && row.null(5);
   if (!open) outcome.applied = Applied::superseded;
   return outcome;
 }

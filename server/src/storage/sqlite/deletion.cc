@@ -99,6 +99,7 @@ Outcome Writer::apply_one(const SweepDeleted& sweep) {
     sweep_series_names(id, left);
     if (left <= 0) break;
     left -= db_->run("DELETE FROM earlier_specs WHERE study = ?", id);
+    left -= db_->run("DELETE FROM rejections WHERE study = ?", id);
     db_->run("DELETE FROM studies WHERE id = ?", id);
     --left;
   }

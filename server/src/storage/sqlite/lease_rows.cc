@@ -20,7 +20,7 @@ std::optional<sql::LeasedAttempt> LeaseRows::attempt(AttemptId id) {
 std::optional<sql::ResultRows> LeaseRows::for_result(AttemptId id) {
   Query row = db_.query(
       "SELECT a.study, a.number, d.device, a.verdict, t.state, a.state, a.failure_cause,"
-      " a.resumed_attempt, t.constrained, d.finished, d.id"
+      " a.resumed_attempt, t.constrained, d.finished, d.id, a.rejection"
       " FROM attempts AS a JOIN device_versions AS d ON d.id = a.device_version"
       " JOIN trials AS t ON t.study = a.study AND t.number = a.number WHERE a.id = ?",
       id);
@@ -36,6 +36,7 @@ std::optional<sql::ResultRows> LeaseRows::for_result(AttemptId id) {
   found.constrained = static_cast<Constrained>(row.integer(8));
   found.version_finished = row.integer(9) != 0;
   found.device_version = row.integer(10);
+  found.rejected = !row.null(11);
   return found;
 }
 

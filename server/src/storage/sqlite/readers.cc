@@ -7,6 +7,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "storage/failure_budget.h"
 #include "storage/lineage.h"
 #include "storage/page_bytes.h"
 #include "storage/sqlite/db/rows.h"
@@ -170,12 +171,6 @@ std::vector<TrialDetail> details(Connection& db, Query trials, StudyId id) {
   return page;
 }
 
-std::optional<protocol::Checkpoint> newest_checkpoint(Connection& db, TrialKey key) {
-  Query row = db.query(kSelectNewestCheckpoint, key.study, key.number);
-  if (!row.next()) return std::nullopt;
-  return read_checkpoint(row, 0);
-}
-
 std::vector<protocol::Point> curve_of(Connection& db, const AttemptRow& attempt) {
   Lineage lineage(attempt);
   while (const auto id = lineage.wanted()) {
@@ -207,19 +202,32 @@ RunningStudy running_study(Connection& db, StudyRow row) {
   Query trials = db.query(kSelectUnfinishedTrials, id, 0, kAnyId);
   while (trials.next()) {
     TrialRow trial = read_trial(trials).trial;
-    running.unfinished.push_back(
-        {trial.key,
-         attempts_from(db, newest_attempt_of(trials), forgiven_attempt_of(trials), kAllAttempts),
-         newest_checkpoint(db, trial.key)});
+    const std::int64_t forgiven = forgiven_attempt_of(trials);
+    // Devices of attempts before a reissue do not get the trial again either (R71).
+    auto attempts = attempts_from(db, newest_attempt_of(trials), trial.rejected > 0 ? 0 : forgiven,
+                                  kAllAttempts);
+    RunningTrial& one = running.unfinished.emplace_back(
+        running_trial(trial.key, std::move(attempts), AttemptId{forgiven}));
+    one.checkpoint = newest_checkpoint(db, trial.key);
     if (!asked) continue;
-    running.unfinished.back().params = std::move(trial.params);
-    running.unfinished.back().suggested = suggestions_of(db, trial.key);
-    running.unfinished.back().attrs = asked_attrs_of(trials);
+    one.params = std::move(trial.params);
+    one.suggested = suggestions_of(db, trial.key);
+    one.attrs = asked_attrs_of(trials);
   }
   return running;
 }
 
 }  // namespace
+
+std::vector<AttemptRow> all_attempts(Connection& db, std::int64_t newest) {
+  return attempts_from(db, newest, 0, kAllAttempts);
+}
+
+std::optional<protocol::Checkpoint> newest_checkpoint(Connection& db, TrialKey key) {
+  Query row = db.query(kSelectNewestCheckpoint, key.study, key.number);
+  if (!row.next()) return std::nullopt;
+  return read_checkpoint(row, 0);
+}
 
 Snapshot load(Connection& db) {
   const Transaction view(db, Transaction::Kind::read);

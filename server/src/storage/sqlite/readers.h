@@ -34,6 +34,10 @@ std::vector<NamedSeries> series(Connection& db, const AttemptRow& attempt,
 std::vector<SeriesName> series_names(Connection& db, StudyId study, std::int64_t after,
                                      std::int64_t limit);
 std::optional<AttemptRow> attempt(Connection& db, AttemptId id);
+// Returns all attempts of a trial, oldest first. `newest` is the last one.
+std::vector<AttemptRow> all_attempts(Connection& db, std::int64_t newest);
+// Returns the newest checkpoint of a trial.
+std::optional<protocol::Checkpoint> newest_checkpoint(Connection& db, TrialKey key);
 std::vector<ArtifactRow> artifacts(Connection& db, StudyId study, std::optional<TrialNumber> trial,
                                    std::int64_t after, std::int64_t limit);
 std::optional<ArtifactRow> artifact(Connection& db, StudyId study, const std::string& id,

@@ -176,7 +176,7 @@ Outcome Writer::apply_one(const StoreResult& store) {
     state = live ? AttemptState::failed : rows->state;
     if (live && rows->resumed && blames_checkpoint(*result.failure))
       judged.dropped = drop_checkpoints(trial, 0);
-  } else if (ledger::is_running(study->row)) {
+  } else if (ledger::is_running(study->row) && !rows->rejected) {
     const std::int64_t seq = next_seq();
     const bool complete = result.outcome == protocol::Outcome::complete;
     if (rows_->accept(trial, complete ? TrialState::complete : TrialState::pruned, seq,
@@ -359,6 +359,7 @@ Outcome Writer::apply_one(const ReissueTrials& reissue) {
     ledger::trial_reissued(study->row);
     append(result.dropped, drop_checkpoints({reissue.study, number}, 0));
   }
+  result.rejected = rejected_among(reissue.study, result.trials);
   ledger::reopened(study->row);
   if (reissue.awaits_approval) study->row.approval = Approval::awaited;
   touch(*study);
@@ -437,8 +438,7 @@ void Writer::take_code(Study& study, const ReissueTrials& reissue, NewSpec made,
 }
 
 bool Writer::is_resumable(const Study& study, AttemptId saved_by) {
-  if (study.row.resumable_code == 1) return true;  // the study has all checkpoints
-  Query row = db_->query("SELECT code FROM attempts WHERE id = ?", saved_by);
+  Query row = db_->query("SELECT code FROM attempts WHERE id = ? AND rejection IS NULL", saved_by);
   return row.next() && row.integer(0) >= study.row.resumable_code;
 }
 

@@ -84,6 +84,32 @@ class Writer {
   Outcome apply_one(const ExtendStudy& extend);
   Outcome apply_one(const ReissueTrials& reissue);
 
+  // The next functions are in rejection.cc.
+  Outcome apply_one(const RejectResults& reject);
+  // A trial of which attempts are to be rejected, or which may run again.
+  struct Suspect {
+    std::int64_t newest_attempt = 0;
+    std::int64_t forgiven_attempt = 0;
+    std::optional<std::int64_t> accepted_attempt{};
+    TrialNumber number{};
+    TrialState state = TrialState::running;
+    sql::Constrained constrained = sql::Constrained::no;
+    std::vector<AttemptRow> attempts{};  // all of the trial, oldest first
+    std::vector<std::size_t> chosen{};   // those of `attempts` that are rejected now
+    bool runs_again = false;
+  };
+  // Returns the next trials of which something is rejected. `result` gets the trial to go on with.
+  std::vector<Suspect> next_suspects(const RejectResults& reject, const Study& study,
+                                     Rejected& result);
+  void reject_attempts(Study& study, const Suspect& suspect, std::int64_t rejection,
+                       Outcome& outcome);
+  // Gives the trial the state that it has without the attempts. Returns whether it has changed.
+  bool change_trial(Study& study, const Suspect& suspect, Outcome& outcome);
+  std::int64_t add_rejection(const RejectResults& reject);
+  // Returns those of the trials of which attempts are rejected; nullptr if there are none.
+  std::shared_ptr<const Rejected> rejected_among(StudyId study,
+                                                 const std::vector<TrialNumber>& trials);
+
   // The next functions are in deletion.cc.
   Outcome apply_one(const DeleteStudy& gone);
   Outcome apply_one(const SweepDeleted& sweep);

@@ -137,10 +137,12 @@ TEST_F(PostgresTest, AShardIsTakenAlthoughABatchOfTheServerBeforeIsOpen) {
 TEST_F(PostgresTest, AServerThatWaitsChangesNoTables) {
   open().value().reset();
   const std::string newest = std::to_string(postgres::migrations().size());
-  // The newest migration is undone.
-  sql("ALTER TABLE shards DROP COLUMN peer, DROP COLUMN peer_secret;"
-      " DELETE FROM schema_versions WHERE version = " +
-      newest + "; UPDATE shards SET server = 'old', expires = now() + interval '1 hour'");
+  // The migrations from 6 on are undone.
+  sql("DROP TABLE rejections; ALTER TABLE trials DROP COLUMN rejected;"
+      " ALTER TABLE attempts DROP COLUMN rejection, DROP COLUMN inherited;"
+      " ALTER TABLE shards DROP COLUMN peer, DROP COLUMN peer_secret;"
+      " DELETE FROM schema_versions WHERE version >= 6;"
+      " UPDATE shards SET server = 'old', expires = now() + interval '1 hour'");
   const auto early = open({.server = "two"});
   ASSERT_FALSE(early.has_value());
   EXPECT_EQ(early.error().code, "shard_held");

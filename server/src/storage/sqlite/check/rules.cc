@@ -52,6 +52,14 @@ constexpr RowRule kRules[] = {
      " UNION ALL SELECT 'attempt ' || a.id FROM attempts AS a JOIN study_progress USING (study)"
      " LEFT JOIN trials AS t USING (study, number) WHERE a.state = 1"
      " AND t.accepted_attempt IS NOT a.id"},
+    {"rejected_attempts", "a rejected attempt counts, or its rejection is missing",
+     "SELECT 'attempt ' || a.id FROM attempts AS a JOIN study_progress USING (study) LEFT JOIN"
+     " rejections AS r ON r.study = a.study AND r.id = a.rejection WHERE a.rejection IS NOT NULL"
+     " AND (a.state = 1 OR r.id IS NULL)"
+     " UNION ALL SELECT 'trial ' || t.study || '/' || t.number FROM trials AS t JOIN study_progress"
+     " USING (study) LEFT JOIN (SELECT study, number, count(*) AS rejected FROM attempts"
+     " WHERE rejection IS NOT NULL GROUP BY study, number) AS a USING (study, number)"
+     " WHERE t.rejected <> coalesce(a.rejected, 0)"},
     {"finishing_order", "a trial has no place in the order of finishing, or the place of another",
      "SELECT 'trial ' || t.study || '/' || t.number FROM trials AS t JOIN study_progress AS p"
      " USING (study) WHERE (t.state = 0) <> (t.seq = 0) OR t.seq > p.cursor"

@@ -159,6 +159,7 @@ TrialDetail read_trial(const Query& row) {
   trial.failure = read_failure(row, 11);
   if (static_cast<Constrained>(row.integer(17)) == Constrained::judged)
     trial.constraints = doubles_of(row.text(18));
+  trial.rejected = row.integer(19);
   return detail;
 }
 
@@ -189,6 +190,8 @@ StoredAttempt read_attempt(const Query& row) {
   attempt.attrs = owned(row, 27);
   attempt.software = owned(row, 28);
   attempt.code = row.integer(29);
+  if (!row.null(30))
+    attempt.rejection = {owned(row, 30), row.integer(31), owned(row, 32), row.integer(33) != 0};
   return stored;
 }
 

@@ -70,10 +70,11 @@ std::int64_t forgiven_attempt_of(const Query& trial_row);
 // Returns the attributes that the trial got when the owner asked for it.
 std::string asked_attrs_of(const Query& trial_row);
 
-#define HYPERFLOCK_TRIAL_COLUMNS                                                        \
-  "SELECT study, number, state, seq, attempts, accepted_attempt, newest_attempt, seed," \
-  " started_at, finished_at, params, failure_cause, failure_code, failure_message,"     \
-  " failure_traceback, forgiven_attempt, asked_attrs, constrained, constraints FROM trials "
+#define HYPERFLOCK_TRIAL_COLUMNS                                                          \
+  "SELECT study, number, state, seq, attempts, accepted_attempt, newest_attempt, seed,"   \
+  " started_at, finished_at, params, failure_cause, failure_code, failure_message,"       \
+  " failure_traceback, forgiven_attempt, asked_attrs, constrained, constraints, rejected" \
+  " FROM trials "
 
 #define HYPERFLOCK_STUDY_COLUMNS                                                                  \
   "SELECT id, owner, project, spec, total, created_at, state, complete, pruned, failed, running," \
@@ -120,11 +121,14 @@ inline constexpr Sql kSelectBestTrials = HYPERFLOCK_TRIAL_COLUMNS
     " UNION ALL SELECT best_trial FROM study_progress WHERE study = ?1 AND best_trial >= ?2)"
     " ORDER BY number LIMIT ?3";
 inline constexpr Sql kSelectAttempt =
-    "SELECT attempts.id, study, number, previous, kind, state, result_seq, load_ms, run_ms,"
+    "SELECT attempts.id, attempts.study, number, previous, kind, state, result_seq, load_ms, "
+    "run_ms,"
     " started_at, finished_at, device, device_class, engine, backend, result_values, failure_cause,"
     " failure_code, failure_message, failure_traceback, resumed_attempt, resumed_format,"
-    " resumed_sha256, resumed_bytes, resumed_step, resumed_logged, adapter, attrs, software, code"
+    " resumed_sha256, resumed_bytes, resumed_step, resumed_logged, adapter, attrs, software, code,"
+    " rejected_by, rejected_at, reason, inherited"
     " FROM attempts LEFT JOIN device_versions ON device_versions.id = device_version"
+    " LEFT JOIN rejections ON rejections.study = attempts.study AND rejections.id = rejection"
     " WHERE attempts.id = ?1";
 // A page of at most ?4 devices that were last seen before ?3. It follows the device with the time
 // ?1 and the id ?2. The last column is 1 if a device has sent no result and is not revoked.

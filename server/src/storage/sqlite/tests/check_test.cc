@@ -139,6 +139,8 @@ TEST_F(CheckTest, EachDamageIsFound) {
       {"one_accepted_attempt", "UPDATE attempts SET state = 2 WHERE id = 1"},
       {"one_accepted_attempt", "UPDATE attempts SET state = 1, verdict = 0 WHERE id = 2"},
       {"one_accepted_attempt", "UPDATE trials SET accepted_attempt = NULL WHERE study = 2"},
+      {"rejected_attempts", "UPDATE attempts SET rejection = 1 WHERE id = 2"},
+      {"rejected_attempts", "UPDATE trials SET rejected = 1 WHERE study = 1 AND number = 0"},
       {"finishing_order", "UPDATE trials SET seq = 1 WHERE study = 2 AND number = 0"},
       {"finishing_order", "UPDATE trials SET seq = 0 WHERE study = 2 AND number = 0"},
       {"ended_study", "UPDATE study_progress SET state = 1 WHERE study = 1"},

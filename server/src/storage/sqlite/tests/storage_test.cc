@@ -54,6 +54,10 @@ class SqliteFile : public testing::Test {
 
   // Gives the file the schema of version 22.
   static void undo_seen_devices(sqlite::Db& db) {
+    db.exec("DROP TABLE rejections");  // of version 27, with the next three columns
+    db.exec("ALTER TABLE attempts DROP COLUMN rejection");
+    db.exec("ALTER TABLE attempts DROP COLUMN inherited");
+    db.exec("ALTER TABLE trials DROP COLUMN rejected");
     db.exec("DROP INDEX studies_to_search");
     db.exec("ALTER TABLE study_progress DROP COLUMN search_from");
     db.exec("DROP INDEX failed_trials");

@@ -1,0 +1,99 @@
+// Which attempts of a trial count, and the budgets of failed ones (R18, R71). The dispatcher and
+// storage use the same ones, so that they agree about which trials have failed. Pure; any thread.
+//
+//   FailureBudget budget;
+//   if (auto last = budget.spend(device, failure)) fail the trial with *last;
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "storage/records.h"
+
+namespace hyperflock::storage {
+
+inline constexpr std::size_t kCauses = 7;
+// After this many failed attempts with the same cause, a trial fails. In the order of
+// protocol::Cause; 0: no limit.
+inline constexpr std::array<int, kCauses> kBudget{20, 1, 2, 3, 1, 1, 0};
+// After this many different devices were lost while they ran a trial, the trial fails.
+inline constexpr std::size_t kPoisonDevices = 3;
+
+// Returns whether the failure of an attempt counts. A failure that is blamed on a checkpoint does
+// not (R38), nor does that of a rejected attempt (R71).
+inline bool counts(const AttemptRow& attempt) {
+  if (!attempt.failure || attempt.rejection) return false;
+  if (attempt.from && blames_checkpoint(*attempt.failure)) return false;
+  return attempt.state == AttemptState::failed || attempt.state == AttemptState::expired;
+}
+
+// Returns the trial with its attempts after `forgiven`. `attempts`: all of them, or those after
+// `forgiven` if none is rejected.
+inline RunningTrial running_trial(TrialKey key, std::vector<AttemptRow> attempts,
+                                  AttemptId forgiven) {
+  RunningTrial trial{.key = key, .attempts = {}};
+  for (AttemptRow& one : attempts) {
+    if (one.rejection && !one.rejection->inherited) trial.rejected_devices.push_back(one.device);
+    if (one.id > forgiven) trial.attempts.push_back(std::move(one));
+  }
+  std::ranges::sort(trial.rejected_devices);
+  const auto same = std::ranges::unique(trial.rejected_devices);
+  trial.rejected_devices.erase(same.begin(), same.end());
+  return trial;
+}
+
+class FailureBudget {
+ public:
+  // Counts a failure. Returns the trial's failure if a budget is spent now.
+  std::optional<protocol::Failure> spend(const std::string& device,
+                                         const protocol::Failure& failure) {
+    const auto cause = static_cast<std::size_t>(failure.cause);
+    const int nth = ++failures_[cause];
+    if (failure.cause == protocol::Cause::worker_lost) {
+      const auto found = std::ranges::find(lost_, device, &Lost::device);
+      if (found != lost_.end()) {
+        ++found->times;
+      } else {
+        lost_.push_back({device, 1});
+        if (lost_.size() == kPoisonDevices) {
+          return protocol::Failure{
+              protocol::Cause::worker_lost, "poison",
+              "Three different devices were lost with this trial: look for what ends them, then "
+              "replay it.",
+              ""};
+        }
+      }
+    }
+    if (kBudget[cause] == 0 || nth < kBudget[cause]) return std::nullopt;
+    return failure;
+  }
+
+  // Counts a failure no longer. REQUIRES: spend() was called with the same arguments.
+  void give_back(const std::string& device, const protocol::Failure& failure) {
+    --failures_[static_cast<std::size_t>(failure.cause)];
+    const auto found = std::ranges::find(lost_, device, &Lost::device);
+    if (failure.cause != protocol::Cause::worker_lost || found == lost_.end()) return;
+    if (--found->times == 0) lost_.erase(found);
+  }
+
+  int failures(protocol::Cause cause) const { return failures_[static_cast<std::size_t>(cause)]; }
+
+  // Returns whether this device was lost with the trial.
+  bool was_lost_with(const std::string& device) const {
+    return std::ranges::find(lost_, device, &Lost::device) != lost_.end();
+  }
+
+ private:
+  struct Lost {
+    std::string device;
+    int times = 0;
+  };
+  std::array<int, kCauses> failures_{};
+  std::vector<Lost> lost_;  // at most kPoisonDevices
+};
+
+}  // namespace hyperflock::storage
