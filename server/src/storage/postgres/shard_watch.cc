@@ -63,8 +63,8 @@ class PostgresShardWatch final : public ShardWatch {
                    .server = std::string(row.text(0)),
                    .epoch = row.integer(2),
                    .peer = {std::string(row.text(3)), std::string(row.text(4))}};
-    const bool is_dead = died(seen.epoch, row.integer(5) != 0);
-    if (settled && is_dead && !seen.may_take) seen.may_take = end_time(seen.epoch);
+    const bool has_died = died(seen.epoch, row.integer(5) != 0);
+    if (has_died && !seen.may_take) seen.may_take = end_time(seen.epoch);
     return seen;
   }
 
