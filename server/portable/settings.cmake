@@ -10,4 +10,6 @@ set(prometheus-cpp_DIR ${CMAKE_CURRENT_LIST_DIR})
 set(HYPERFLOCK_POSTGRES OFF)
 # Removes the symbols, which are a quarter of the program's size. Nobody debugs the server of a wheel.
 set(CMAKE_EXE_LINKER_FLAGS "-static -s")
-add_compile_definitions(HYPERFLOCK_STATIC)
+# Only the program itself is told that it is static. All libraries are compiled as for the preset `release`, so ccache has
+# them already when this preset is built after that one.
+set(HYPERFLOCK_STATIC ON)

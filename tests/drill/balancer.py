@@ -4,7 +4,7 @@
         client = hyperflock.Client(balancer.console, token)
 
 It asks each server `GET /readyz`. When another one becomes ready, it cuts what it had passed on to
-the one before. While it is held, it changes nothing and takes no new connection. It runs on a
+the one before. While it is held, it cuts everything and takes no new connection. It runs on a
 thread of its own.
 
 With `blind`, it asks nothing, as a plain TCP balancer or DNS with several addresses: each
@@ -60,7 +60,9 @@ class Balancer:
         self.console = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
         async with server:
             while not self._is_over:
-                if not self.is_held and not self._is_blind:
+                if self.is_held:
+                    self._cut()
+                elif not self._is_blind:
                     await self._look()
                 self._listens.set()
                 await asyncio.sleep(_LOOK_S)

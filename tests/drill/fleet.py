@@ -122,6 +122,9 @@ class Device:
         """Send the result of the trial, the same one each time."""
         if self._fleet.is_paused:
             return
+        if self._questions:  # it was paused before it called
+            self._call_or_compute(now)
+            return
         assert self._lease is not None
         if self._result is None:
             self._ids += 1
@@ -238,7 +241,7 @@ class Device:
         self._call_or_compute(now)
 
     def _call_or_compute(self, now: float) -> None:
-        if self._questions:
+        if self._questions and not self._fleet.is_paused:
             self.step = Step.CALLING
             self._send(self._questions[0], now)
         else:
@@ -264,7 +267,9 @@ class Device:
 
     def _refused(self, error: dict[str, Any], now: float) -> None:
         self._fleet.refusals[error["code"]] += 1
-        if error["code"] == "no_owner" and self._lease is not None:
+        if error["code"] == "no_owner" and self._fleet.is_paused:
+            self.step = Step.COMPUTING  # it calls again when it goes on
+        elif error["code"] == "no_owner" and self._lease is not None:
             self._ids += 1
             attempt = self._lease["attempt"]
             self._send(

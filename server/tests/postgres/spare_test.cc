@@ -63,6 +63,23 @@ TEST_F(SpareTest, WaitsAndGoesOnWhereTheKilledServerWas) {
   EXPECT_EQ(complete(next, study), "2");
 }
 
+TEST_F(SpareTest, DoesNotWaitForTheTimeOfAServerWhoseProcessIsDead) {
+  Node first = start("one");
+  ASSERT_TRUE(until([&] {
+    return sql("SELECT count(*) FROM pg_stat_activity, shards WHERE application_name ="
+               " 'hyperflock shard ' || files || '/1'") == "1";
+  }));
+  const Node second = start("two");
+  // The spare has looked, so it has seen that the first one lives.
+  ASSERT_TRUE(until([&] { return log_of("two").contains(R"("event":"shard_seen")"); }));
+  first.program->signal(SIGSTOP);  // it renews nothing from now on
+  sql("UPDATE shards SET expires = now() + interval '1 hour'");
+  EXPECT_TRUE(waits(second));
+  first.program->end(SIGKILL);
+  EXPECT_TRUE(serves(second));
+  EXPECT_EQ(sql("SELECT epoch FROM shards"), "2");
+}
+
 TEST_F(SpareTest, AServerThatWasStoppedMeanwhileStoresNothingAndWaits) {
   Node first = start("one");
   ASSERT_TRUE(serves(first));

@@ -129,6 +129,8 @@ void Client::reconnect() {
 
 bool Client::usable() const { return connection_ && PQstatus(connection_.get()) == CONNECTION_OK; }
 
+bool Client::stands() { return usable() && PQconsumeInput(connection_.get()) == 1 && usable(); }
+
 void Client::lost() {
   const std::string why = trimmed(PQerrorMessage(connection_.get()));
   connection_.reset();

@@ -80,6 +80,9 @@ class Client final : public sql::Connection {
   void roll_back() override;
   bool in_transaction() const override { return open_; }
   bool usable() const override;
+  // Reads what has arrived, and returns whether the connection still stands. Does not wait.
+  // REQUIRES: no answer is awaited.
+  bool stands();
 
   // Runs a script of statements without parameters.
   void exec(const std::string& script);

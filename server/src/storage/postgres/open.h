@@ -62,8 +62,10 @@ Result<std::unique_ptr<Storage>> open_postgres_storage(PostgresSettings settings
 
 // The shard as a server sees it that waits for it.
 struct ShardSeen {
-  bool may_take = false;  // nobody has it, or the time of the server that has it is over
-  std::string server{};   // the one that has it
+  // Nobody has it, the time of the server that has it is over, or the process of that server is
+  // dead.
+  bool may_take = false;
+  std::string server{};  // the one that has it
   std::int64_t epoch = 0;
   ShardPeer peer{};
 };
@@ -74,7 +76,9 @@ class ShardWatch {
   virtual ~ShardWatch() = default;
   // Asks the database, by a connection that stays. After each new connection, a shard whose time is
   // over may not be taken for half of settings.lease_ms: the database may have been away, and the
-  // server that has the shard then renews it. Errors: `storage_unavailable`, `postgres_not_built`.
+  // server that has the shard then renews it. If that server's own connection (shard.h) was there,
+  // and is missed for a fifth of settings.lease_ms, ends the shard's time. Errors:
+  // `storage_unavailable`, `postgres_not_built`.
   virtual Result<ShardSeen> look() = 0;
 };
 

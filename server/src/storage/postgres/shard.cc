@@ -12,6 +12,9 @@ constexpr std::string_view kWholeDatabase;
 constexpr std::chrono::milliseconds kRetry{200};
 // How often the shard is renewed in the time for which it is kept.
 constexpr int kRenewals = 3;
+// How often is looked whether the connection that shows that this server lives still stands. It is
+// less than the time for which servers that wait miss it before they take the shard.
+constexpr std::chrono::milliseconds kLookEvery{500};
 
 // How long a server that takes a shard waits for the transaction of the one before, and how often.
 constexpr const char* kLockTimeout = "SET lock_timeout = 2000";
@@ -162,14 +165,31 @@ Status Shard::settled() {
   }
 }
 
+bool Shard::connect(std::unique_ptr<Client>& db) const {
+  try {
+    if (db && db->stands()) return true;
+    db = std::make_unique<Client>(settings_.client);
+    // The URL may have a name of its own, which is replaced.
+    // shard_watch.cc looks for this name.
+    auto& named = db->statement("SELECT set_config('application_name', $1, false)");
+    const std::string name = "hyperflock shard " + files_ + '/' + std::to_string(epoch_);
+    named.bind(1, std::string_view(name));
+    named.step();
+    return true;
+  } catch (const PgError&) {
+    db.reset();
+    return false;
+  }
+}
+
 // Runs on a thread and a connection of its own, so that a long batch does not keep the shard from
 // being renewed.
 void Shard::renew() {
   std::unique_ptr<Client> db;
   const auto pause = std::chrono::milliseconds(settings_.lease_ms / kRenewals);
   const auto set_expiry = [&](std::int64_t lease_ms) {
+    if (!connect(db)) return;
     try {
-      if (!db || !db->usable()) db = std::make_unique<Client>(settings_.client);
       auto& update = db->statement(
           "UPDATE shards SET expires = clock_timestamp() + $3 * interval '1 millisecond'"
           " WHERE project = $1 AND epoch = $2");
@@ -182,10 +202,17 @@ void Shard::renew() {
       db.reset();  // a batch reports that the database is away
     }
   };
+  connect(db);
+  auto renewed = std::chrono::steady_clock::now();
   std::unique_lock lock(mutex_);
-  while (!stops_.wait_for(lock, pause, [this] { return stopping_; })) {
+  while (!stops_.wait_for(lock, std::min(pause, kLookEvery), [this] { return stopping_; })) {
     lock.unlock();
-    set_expiry(settings_.lease_ms);
+    if (const auto now = std::chrono::steady_clock::now(); now - renewed >= pause) {
+      renewed = now;
+      set_expiry(settings_.lease_ms);
+    } else {
+      connect(db);
+    }
     lock.lock();
   }
   lock.unlock();

@@ -7,6 +7,10 @@
 // There is one shard, '': the whole database. A server that waits for it looks at the row
 // (open.h: ShardWatch), and may take it when its time is over. All times are of the database's
 // clock.
+//
+// The server that has the shard keeps a connection whose name (application_name) has the database's
+// name, `files`, and the epoch. When its process dies, the connection ends at once. So servers that
+// wait need not wait for the row's time.
 #pragma once
 
 #include <atomic>
@@ -72,6 +76,8 @@ class Shard {
   Shard(ShardSettings settings, std::int64_t epoch, std::string files);
 
   void renew();
+  // Connects and names the connection, if there is none that stands. Returns whether there is one.
+  bool connect(std::unique_ptr<Client>& db) const;
   // Returns the newest committed batch, after all transactions that hold the shard have ended.
   std::string newest_batch(Client& db);
 

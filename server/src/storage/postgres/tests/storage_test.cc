@@ -159,6 +159,60 @@ TEST_F(PostgresTest, AServerThatWaitsChangesNoTables) {
   EXPECT_EQ(sql("SELECT max(version) FROM schema_versions"), newest);
 }
 
+TEST_F(PostgresTest, AShardMayBeTakenAtOnceIfTheConnectionOfItsServerHasEnded) {
+  open().value().reset();
+  sql("UPDATE shards SET server = 'one', epoch = 7, expires = now() + interval '1 hour'");
+  const auto watch = watch_shard({.url = url_, .server = "two", .lease_ms = 0});
+  const auto may_take = [&] { return watch->look()->may_take; };
+  // The database's user may not see the connections of others, so one that was never there is not
+  // missed.
+  EXPECT_FALSE(may_take());
+  const std::string files = sql("SELECT files FROM shards");
+  const auto session = [&](const std::string& name) {
+    return std::make_unique<postgres::Client>(postgres::ClientSettings{url_, {}, name});
+  };
+  const auto until_seen = [&](const std::string& name, const char* count) {
+    while (sql("SELECT count(*) FROM pg_stat_activity WHERE application_name = '" + name + "'") !=
+           count) {
+    }
+  };
+  // Neither are those of another epoch and of another database.
+  for (const std::string& other : {files + "/6", std::string("another/7")}) {
+    session("hyperflock shard " + other).reset();
+    EXPECT_FALSE(may_take());
+  }
+  const std::string name = "hyperflock shard " + files + "/7";
+  auto holder = session(name);
+  until_seen(name, "1");
+  EXPECT_FALSE(may_take());
+  holder.reset();
+  until_seen(name, "0");
+  EXPECT_TRUE(may_take());
+  EXPECT_EQ(sql("SELECT expires < now() FROM shards"), "t");
+  EXPECT_TRUE(open({.server = "two"}).has_value());
+}
+
+TEST_F(PostgresTest, AServerWhoseConnectionsWereCutConnectsAgainAndKeepsItsShard) {
+  const auto first = open();
+  ASSERT_TRUE(first.has_value()) << first.error().message;
+  const auto watch = watch_shard({.url = url_, .server = "two", .lease_ms = 600'000});
+  const std::string name =
+      "application_name = 'hyperflock shard ' || (SELECT files FROM shards) "
+      "|| '/1'";
+  const auto pid = [&] {
+    std::string found;
+    while (found.empty()) found = sql("SELECT pid FROM pg_stat_activity WHERE " + name);
+    return found;
+  };
+  const std::string before = pid();
+  EXPECT_FALSE(watch->look()->may_take);
+  sql("SELECT pg_terminate_backend(" + before + ")");
+  while (pid() == before) {
+  }
+  EXPECT_FALSE(watch->look()->may_take);
+  EXPECT_EQ(sql("SELECT epoch FROM shards"), "1");
+}
+
 TEST_F(PostgresTest, AShardMayNotBeTakenJustAfterTheDatabaseWasAway) {
   open().value().reset();  // its time is over
   EXPECT_FALSE(watch_shard({.url = url_, .server = "two", .lease_ms = 600'000})->look()->may_take);
