@@ -53,10 +53,7 @@ test("a trial whose page is hidden goes on in another browser, with its curve an
     const names = await readdir(join(server.state, "checkpoints"), { recursive: true });
     return names.some((name) => basename(name).length === 62);
   });
-  await first.page.evaluate(() => {
-    Object.defineProperty(document, "visibilityState", { value: "hidden", configurable: true });
-    document.dispatchEvent(new Event("visibilitychange"));
-  });
+  await first.page.evaluate(() => window.dispatchEvent(new Event("pagehide")));
   const second = await joinVolunteer(browser, await server.joinUrl());
   const trial = await finished(study);
   expect(trial).toMatchObject({ state: "complete", values: [8] });

@@ -89,6 +89,10 @@ export interface Dictionary {
     readonly offline: Notice;
     readonly hidden: Notice;
     readonly pausedByChoice: Notice;
+    /** Instead of `pausedByChoice`, as long as the running trial is kept in memory. */
+    readonly pausedKept: Notice;
+    /** Says during another pause that the running trial is kept in memory. */
+    readonly trialKept: string;
     readonly stopped: Notice;
     readonly finished: Notice;
     /** Shown while another tab computes. The volunteer may let this tab take over. */

@@ -30,7 +30,7 @@ export const en: Dictionary = {
     },
     open: {
       title: "This page open, screen on",
-      text: "Computing pauses while the page is hidden.",
+      text: "On a phone, computing pauses while the page is hidden.",
     },
     stop: {
       title: "Stop at any time",
@@ -100,6 +100,11 @@ export const en: Dictionary = {
       title: "Paused",
       text: "Nothing is computed until you tap Resume. A trial that was running has gone back for another device.",
     },
+    pausedKept: {
+      title: "Paused",
+      text: "Nothing is computed until you tap Resume. The running trial is kept for a few minutes and goes on here if you resume soon.",
+    },
+    trialKept: "The running trial is kept for a few minutes, so that it can go on here.",
     stopped: { title: "Stopped", text: "Nothing is running on this device any more. Thank you." },
     finished: {
       title: "Finished",
@@ -150,7 +155,7 @@ export const en: Dictionary = {
     },
     failureCode: (code) => `Code: ${code}`,
     keepScreenOn: "This browser cannot keep the screen on by itself: please keep it on.",
-    screenKeptOn: "The screen stays on while this page computes.",
+    screenKeptOn: "The screen stays on while this device takes part.",
   },
 
   unsupported: {

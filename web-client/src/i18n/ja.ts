@@ -30,7 +30,7 @@ export const ja: Dictionary = {
     },
     open: {
       title: "ページを開き、画面をつけたままに",
-      text: "ページが隠れている間は計算を休みます。",
+      text: "スマートフォンでは、ページが隠れている間は計算を休みます。",
     },
     stop: {
       title: "いつでも停止できます",
@@ -102,6 +102,11 @@ export const ja: Dictionary = {
       title: "一時停止中",
       text: "「再開」を押すまで計算しません。途中だった試行は、ほかの端末のために返しました。",
     },
+    pausedKept: {
+      title: "一時停止中",
+      text: "「再開」を押すまで計算しません。途中の試行は数分間この端末に残り、その間に再開すれば続きから計算します。",
+    },
+    trialKept: "途中の試行は数分間この端末に残り、続きから計算できます。",
     stopped: {
       title: "停止しました",
       text: "この端末では何も動いていません。ご協力ありがとうございました。",
@@ -162,7 +167,7 @@ export const ja: Dictionary = {
     failureCode: (code) => `コード：${code}`,
     keepScreenOn:
       "このブラウザーは画面を自動でつけたままにできません。画面が消えないようにしてください。",
-    screenKeptOn: "計算している間は画面がついたままになります。",
+    screenKeptOn: "参加している間は画面がついたままになります。",
   },
 
   unsupported: {

@@ -261,6 +261,7 @@ function statePanel(state: VolunteerState, input: ViewInput): PanelView {
   const { words, format } = input;
   const { states, actions, unsupported } = words;
   const { phase } = state;
+  const screen = input.snapshot?.awake === true ? states.screenKeptOn : states.keepScreenOn;
   const stop = { kind: "stop", label: actions.stop } as const;
   const pause = { kind: "pause", label: actions.pause } as const;
   const finishing = input.snapshot?.finishing === true;
@@ -315,6 +316,7 @@ function statePanel(state: VolunteerState, input: ViewInput): PanelView {
         title: states.waiting.title,
         text: states.waiting[state.reason],
         advice: stoppedStudy(state, words),
+        note: screen,
         action: stop,
         more: [pause],
       });
@@ -348,7 +350,7 @@ function statePanel(state: VolunteerState, input: ViewInput): PanelView {
         advice: finishing
           ? states.finishing
           : (stoppedStudy(state, words) ?? comesBack(state.trial, input)),
-        note: input.snapshot?.awake === true ? states.screenKeptOn : states.keepScreenOn,
+        note: screen,
         trial,
         announcement: announcement(states.computing, trial, finishing, words),
         action: stop,
@@ -367,15 +369,16 @@ function statePanel(state: VolunteerState, input: ViewInput): PanelView {
         action: stop,
       });
     }
-    case "paused":
+    case "paused": {
+      const kept = state.kept === true ? states.trialKept : null;
       if (state.reason === "hidden") {
-        return panel({ phase, tone: "paused", ...states.hidden, action: stop });
+        return panel({ phase, tone: "paused", ...states.hidden, advice: kept, action: stop });
       }
       if (state.reason === "by_choice") {
         return panel({
           phase,
           tone: "paused",
-          ...states.pausedByChoice,
+          ...(state.kept === true ? states.pausedKept : states.pausedByChoice),
           action: { kind: "resume", label: actions.resume },
           more: [stop],
         });
@@ -384,8 +387,10 @@ function statePanel(state: VolunteerState, input: ViewInput): PanelView {
         phase,
         tone: "paused",
         ...pausedNotice(state.reason, input.limits, words.limits, format),
+        advice: kept,
         action: stop,
       });
+    }
     case "stopped":
     case "finished":
       return panel({

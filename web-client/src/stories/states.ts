@@ -268,6 +268,12 @@ export const stories = {
   ),
   paused: state({ phase: "paused", reason: "hidden" }, some),
   paused_by_choice: state({ phase: "paused", reason: "by_choice" }, some),
+  paused_kept: state({ phase: "paused", reason: "hidden", kept: true }, some),
+  paused_by_choice_kept: state({ phase: "paused", reason: "by_choice", kept: true }, some),
+  not_charging_kept: state(
+    { phase: "paused", reason: "not_charging", kept: true },
+    { ...some, limits: LIMITS },
+  ),
   stopped: state({ phase: "stopped" }, some),
   finished: state({ phase: "finished" }, some),
   elsewhere: state({ phase: "elsewhere" }),

@@ -68,6 +68,11 @@ class WorkerHost:
     def progress(self) -> None:
         self._module.progress()
 
+    def is_leaving(self) -> bool:
+        # The threads of a page that was loaded before an update may lack this function.
+        leaving = getattr(self._module, "leaving", None)
+        return leaving is not None and bool(leaving())
+
     def _call(self, method: str, payload: dict[str, Any]) -> Any:
         """Call the server and wait for the answer's value.
 

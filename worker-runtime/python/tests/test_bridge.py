@@ -50,6 +50,9 @@ class Module(ModuleType):
     def progress(self) -> None:
         self.steps += 1
 
+    def leaving(self) -> bool:
+        return self.steps > 0
+
     def _answer(self) -> Any:
         return Promise(self.answer) if self.promises else self.answer
 
@@ -146,3 +149,12 @@ def test_every_host_has_what_trials_call() -> None:
     functions = {name for name in vars(Host) if not name.startswith("_")}
     for each in (LocalHost, WorkerHost):
         assert functions <= set(dir(each))
+
+
+def test_the_page_says_when_the_device_may_soon_be_gone(module: Module) -> None:
+    host = find_host()
+    assert host.is_leaving() is False
+    host.progress()
+    assert host.is_leaving() is True
+    older = WorkerHost(object())  # the threads of an older page
+    assert older.is_leaving() is False

@@ -139,12 +139,14 @@ def run(saved=None, dies_at=None, interval_s=0):
     weights = [p.array.tolist() for _, p in sorted(model.namedparams())]
     return weights, epochs, there.checkpoints, resumed
 whole, _, saves, resumed = run()
-assert len(saves) == 4 and not resumed
+assert len(saves) == 12 and not resumed   # one for each of 3 iterations in 4 epochs
 _, epochs, saves, _ = run(dies_at=3)
-assert epochs == [1, 2, 3] and len(saves) == 2
+assert epochs == [1, 2, 3] and len(saves) == 8
 gone_on, epochs, _, resumed = run(saved=saves[-1])
-late = run(interval_s=2)[2]   # a clock that ticks once a look
-result = [epochs, resumed, gone_on == whole, len(late)]
+in_an_epoch = run(saved=saves[-2])[0]
+# The clock ticks at each look. A save looks twice, so it seems to take 1 s, and 20 s must pass.
+late = run(interval_s=4)[2]
+result = [epochs, resumed, gone_on == whole == in_an_epoch, len(late)]
 """
     before = "import warnings; warnings.simplefilter('default')"
-    assert snippet(version, code, before=before) == [[3, 4], True, True, 2]
+    assert snippet(version, code, before=before) == [[3, 4], True, True, 1]

@@ -84,7 +84,7 @@ def run(saved, dies_at):
     trial, host = trial_of(saved=saved)
     trainer = trainer_of(4)
     trainer.extend(hyperflock.LogReport(trial))
-    trainer.extend(hyperflock.CheckpointExtension(trial, interval_s=0))
+    trainer.extend(hyperflock.CheckpointExtension(trial, interval_s=0), trigger=(1, "epoch"))
     def watch(trainer):
         if trainer.updater.epoch == dies_at: raise Gone
     trainer.extend(watch, trigger=(1, "epoch"), name="watch", priority=-300)

@@ -20,6 +20,12 @@ self.addEventListener("message", (event: MessageEvent<ToAgent>) => {
     case "visibility":
       agent?.setVisible(message.visible);
       break;
+    case "background":
+      agent?.setBackground(message.computes);
+      break;
+    case "left":
+      agent?.leave();
+      break;
     case "gpu_share":
       agent?.setGpuShare(message.share);
       break;

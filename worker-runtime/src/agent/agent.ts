@@ -11,6 +11,7 @@ import {
   type ServerMessage,
   serialize,
 } from "../protocol/index.ts";
+import { watchClock } from "./clock_watch.ts";
 import { capabilitiesOf, heapLimitOf } from "./device/capabilities.ts";
 import { deviceOffer, lentGpu } from "./device/device_offer.ts";
 import { probeGpu } from "./device/gpu_probe.ts";
@@ -55,6 +56,7 @@ export class Agent {
   #project: ProjectView | null = null;
   #isVisible: boolean;
   #hasStarted = false;
+  #clockWatch: (() => void) | null = null;
 
   constructor(options: StartOptions, post: (message: FromAgent) => void) {
     const { code, visible, careful, gpuShare, processorShare } = options;
@@ -105,6 +107,7 @@ export class Agent {
       capabilities: () => this.#capabilities,
       random: Math.random,
       readProgress: () => this.#host.progress,
+      readParked: () => this.#host.isParked,
     });
   }
 
@@ -134,6 +137,23 @@ export class Agent {
   setVisible(visible: boolean): void {
     this.#isVisible = visible;
     if (this.#hasStarted) this.#handle({ kind: visible ? "visible" : "hidden" });
+  }
+
+  /** The page closes, or goes to another address. */
+  leave(): void {
+    this.#isVisible = false;
+    if (this.#hasStarted) this.#handle({ kind: "left" });
+  }
+
+  /** Measures, while the page computes in the background, whether the browser lets this thread run on time. */
+  setBackground(computes: boolean): void {
+    this.#clockWatch?.();
+    this.#clockWatch = computes
+      ? watchClock(() => {
+          this.setBackground(false);
+          this.#post({ kind: "throttled" });
+        })
+      : null;
   }
 
   setProcessorShare(share: number): void {
@@ -193,6 +213,12 @@ export class Agent {
         break;
       case "interrupt":
         this.#host.interrupt(action.attempt);
+        break;
+      case "leaving":
+        this.#host.setLeaving(action.isLeaving);
+        break;
+      case "park":
+        this.#host.setParked(action.wanted);
         break;
       case "terminate":
         this.#host.terminate();

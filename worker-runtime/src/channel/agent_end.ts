@@ -14,6 +14,12 @@ export interface AgentEnd {
   reset(): void;
   /** Sets the part of the processor's time that is lent, above 0 and at most 1. It takes effect at once. */
   setLent(share: number): void;
+  /** Whether Python is parked: it computes nothing and keeps its memory. */
+  readonly isParked: boolean;
+  /** Parks Python as soon as it looks, or lets it go on. Without shared memory it cannot be parked. */
+  setParked(wanted: boolean): void;
+  /** Says whether the device may soon be gone, so that a trial saves what it can. */
+  setLeaving(isLeaving: boolean): void;
   /** Sets how many of the attempt's points and rows the server has. */
   setTaken(points: number): void;
 }

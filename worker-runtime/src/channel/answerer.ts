@@ -1,7 +1,7 @@
 // The agent's end of the call channel. Runs on the agent thread only; never blocks.
 
 import type { AgentEnd } from "./agent_end.ts";
-import { type Block, boundedAnswer, INTERRUPT_SIGNAL, Word } from "./block.ts";
+import { type Block, boundedAnswer, INTERRUPT_SIGNAL, PARK_WANTED, PARKED, Word } from "./block.ts";
 
 export class Answerer implements AgentEnd {
   readonly #block: Block;
@@ -42,6 +42,26 @@ export class Answerer implements AgentEnd {
     Atomics.notify(this.#block.header, Word.answer);
     Atomics.notify(this.#block.header, Word.taken);
     Atomics.notify(this.#block.header, Word.lent);
+    // A thread that is to end must not be parked again before it has ended.
+    this.setParked(false);
+  }
+
+  get isParked(): boolean {
+    return Atomics.load(this.#block.header, Word.park) === PARKED;
+  }
+
+  setParked(wanted: boolean): void {
+    const { header } = this.#block;
+    if (wanted) {
+      Atomics.compareExchange(header, Word.park, 0, PARK_WANTED);
+    } else {
+      Atomics.store(header, Word.park, 0);
+      Atomics.notify(header, Word.park);
+    }
+  }
+
+  setLeaving(isLeaving: boolean): void {
+    Atomics.store(this.#block.header, Word.leaving, isLeaving ? 1 : 0);
   }
 
   /** Sets the part of the processor's time that is lent, above 0 and at most 1. It takes effect at once. */
@@ -54,6 +74,7 @@ export class Answerer implements AgentEnd {
   reset(): void {
     Atomics.store(this.#block.header, Word.interrupt, 0);
     Atomics.store(this.#block.header, Word.taken, 0);
+    this.setLeaving(false);
   }
 
   /** Sets how many of the attempt's points and rows the server has. */

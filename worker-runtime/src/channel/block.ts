@@ -27,7 +27,17 @@ export const Word = {
    * and wakes a thread that rests.
    */
   lent: 6,
+  /**
+   * 1 asks Python to stop in the middle of its code and keep everything in memory, until the word is 0 again. The agent
+   * writes 1 and 0 and wakes the thread, which writes 2 while it is parked.
+   */
+  park: 7,
+  /** 1 while the device may soon be gone, so that a trial saves what it can. The agent writes it. */
+  leaving: 8,
 } as const;
+
+export const PARK_WANTED = 1;
+export const PARKED = 2;
 
 export const INTERRUPT_SIGNAL = 2;
 

@@ -118,12 +118,16 @@ export function waitUntil(
   timeoutMs: number,
   look: () => void,
 ): boolean {
-  const deadline = performance.now() + timeoutMs;
+  let deadline = performance.now() + timeoutMs;
   for (;;) {
     const value = Atomics.load(header, word);
     if (isDone(value)) return true;
+    const looked = performance.now();
     look();
-    const left = deadline - performance.now();
+    const now = performance.now();
+    // The time in which the thread was parked does not count.
+    deadline += now - looked;
+    const left = deadline - now;
     if (left <= 0) return false;
     Atomics.wait(header, word, value, Math.min(SLICE_MS, left));
   }

@@ -45,6 +45,16 @@ export class PostedAnswerer implements AgentEnd {
     // A thread without shared memory cannot rest in the middle of Python's code, so it has all of the time.
   }
 
+  readonly isParked = false;
+
+  setParked(): void {
+    // A thread without shared memory cannot stop in the middle of Python's code.
+  }
+
+  setLeaving(): void {
+    // Such a thread receives no message while Python computes, so it learns of nothing in time.
+  }
+
   setTaken(points: number): void {
     this.#post({ kind: "taken", points });
   }

@@ -9,6 +9,7 @@ import type {
   VolunteerState,
 } from "../page_contract/volunteer_state.ts";
 import { createVolunteer } from "./volunteer.ts";
+import { AGAIN_MS } from "./wake_lock.ts";
 
 class FakeWorker extends EventTarget {
   static readonly all: FakeWorker[] = [];
@@ -155,7 +156,7 @@ async function withBattery(): Promise<FakeBattery> {
   return battery;
 }
 
-test("A limit gives the trial back at once, says so, and ends by itself.", async () => {
+test("A limit pauses the trial at once, says so, and ends by itself.", async () => {
   const battery = await withBattery();
   volunteer.start();
   agent().change(computing);
@@ -163,10 +164,12 @@ test("A limit gives the trial back at once, says so, and ends by itself.", async
   battery.plug(false);
   expect(agent().told.at(-1)).toEqual({ kind: "visibility", visible: false });
   const paused = { phase: "paused", reason: "not_charging" };
-  expect(volunteer.snapshot.state).toEqual(paused);
+  expect(volunteer.snapshot.state).toEqual({ ...paused, kept: true });
   expect(volunteer.snapshot.finishing).toBe(false);
   // To the agent, this is a hidden page.
-  agent().change({ phase: "paused", reason: "hidden" });
+  agent().change({ phase: "paused", reason: "hidden", kept: true });
+  expect(volunteer.snapshot.state).toEqual({ ...paused, kept: true });
+  agent().change({ phase: "paused", reason: "hidden" }); // it has given the trial back
   expect(volunteer.snapshot.state).toEqual(paused);
   page.show("hidden");
   page.show("visible");
@@ -193,10 +196,10 @@ test("The volunteer's own pause stays when a limit begins and ends.", async () =
   volunteer.pause();
   battery.plug(false);
   battery.plug(true);
-  expect(volunteer.snapshot.state).toEqual({ phase: "paused", reason: "by_choice" });
+  expect(volunteer.snapshot.state).toMatchObject({ phase: "paused", reason: "by_choice" });
   battery.plug(false);
   volunteer.resume();
-  expect(volunteer.snapshot.state).toEqual({ phase: "paused", reason: "not_charging" });
+  expect(volunteer.snapshot.state).toMatchObject({ phase: "paused", reason: "not_charging" });
   expect(agent().told.at(-1)).toEqual({ kind: "visibility", visible: false });
 });
 
@@ -254,16 +257,17 @@ test("Stop lets the agent say goodbye, then ends it; start works again.", () => 
   expect(FakeWorker.all).toHaveLength(2);
 });
 
-test("A pause gives the trial back, outlasts the page's visibility, and ends by hand.", () => {
+test("A pause keeps the trial, outlasts the page's visibility, and ends by hand.", () => {
+  const kept = { phase: "paused", reason: "by_choice", kept: true };
   volunteer.start();
   agent().change(computing);
   volunteer.pause();
   volunteer.pause();
-  expect(volunteer.snapshot.state).toEqual({ phase: "paused", reason: "by_choice" });
+  expect(volunteer.snapshot.state).toEqual(kept);
   page.show("hidden");
   page.show("visible");
   agent().change(computing); // sent before it got the pause
-  expect(volunteer.snapshot.state).toEqual({ phase: "paused", reason: "by_choice" });
+  expect(volunteer.snapshot.state).toEqual(kept);
   const told = agent().told.slice(1);
   expect(told.length).toBeGreaterThan(0);
   expect(told.every((one) => one.kind === "visibility" && !one.visible)).toBe(true);
@@ -364,16 +368,79 @@ test("A script that cannot be loaded is a failure.", () => {
   expect(volunteer.snapshot.state).toMatchObject({ phase: "failed", code: "agent_failed" });
 });
 
-test("The screen stays on while a trial computes, and no longer.", async () => {
-  volunteer.start();
+test("The screen stays on while the device takes part, also while it waits, and no longer.", async () => {
   expect(sentinels).toHaveLength(0);
+  volunteer.start();
   agent().change(computing);
   agent().change(computing);
   await settled();
   expect(sentinels).toHaveLength(1);
   expect(volunteer.snapshot.awake).toBe(true);
   agent().change({ phase: "waiting", reason: "no_work" });
+  expect(volunteer.snapshot.awake).toBe(true);
+  volunteer.pause();
+  await settled();
   expect(volunteer.snapshot.awake).toBe(false);
+  volunteer.resume();
+  await settled();
+  expect(volunteer.snapshot.awake).toBe(true);
+  volunteer.stop();
+  await settled();
+  expect(volunteer.snapshot.awake).toBe(false);
+  expect(sentinels).toHaveLength(2);
+});
+
+test("A lock that the browser takes from a visible page is asked for again after a while.", async () => {
+  volunteer.start();
+  await settled();
+  await sentinels[0]?.release();
+  expect(volunteer.snapshot.awake).toBe(false);
+  await vi.advanceTimersByTimeAsync(AGAIN_MS);
+  expect(volunteer.snapshot.awake).toBe(true);
+  expect(sentinels).toHaveLength(2);
+});
+
+const COMPUTER = "Mozilla/5.0 (X11; Linux x86_64) Chrome/140.0.0.0 Safari/537.36";
+const locks = {
+  request: (_name: string, _options: object, hold: (lock: object) => void) =>
+    Promise.resolve(hold({})),
+  query: async () => ({ held: [] }),
+};
+
+test("A computer goes on while the page is hidden, until it is measured that it cannot.", () => {
+  vi.stubGlobal("navigator", { ...navigator, userAgent: COMPUTER, locks });
+  volunteer = createVolunteer({ code: "CODE" });
+  volunteer.start();
+  agent().change(computing);
+  page.show("hidden");
+  expect(agent().told.slice(1)).toEqual([
+    { kind: "visibility", visible: true },
+    { kind: "background", computes: true },
+  ]);
+  expect(volunteer.snapshot.state).toEqual(computing);
+  agent().say({ kind: "throttled" });
+  expect(agent().told.slice(3)).toEqual([
+    { kind: "visibility", visible: false },
+    { kind: "background", computes: false },
+  ]);
+  page.show("visible");
+  page.show("hidden");
+  expect(agent().told.slice(5)).toEqual([
+    { kind: "visibility", visible: true },
+    { kind: "visibility", visible: false },
+  ]);
+});
+
+test.each([
+  ["a phone", { userAgent: "Mozilla/5.0 (Linux; Android 15) Chrome/140.0 Mobile Safari/537.36" }],
+  ["an iPad", { userAgent: "Mozilla/5.0 (Macintosh) Version/18 Safari/605", maxTouchPoints: 5 }],
+  ["a computer without Web Locks", { locks: undefined }],
+])("A hidden page computes nothing on %s.", (_device, facts) => {
+  vi.stubGlobal("navigator", { ...navigator, userAgent: COMPUTER, locks, ...facts });
+  volunteer = createVolunteer({ code: "CODE" });
+  volunteer.start();
+  page.show("hidden");
+  expect(agent().told.slice(1)).toEqual([{ kind: "visibility", visible: false }]);
 });
 
 test("A lock that the browser took with the hidden page is asked for again.", async () => {
@@ -396,7 +463,7 @@ test("A page that goes away tells the server by a request that outlives it, once
   agent().change(computing);
   windowEvents.dispatchEvent(new Event("pagehide"));
   windowEvents.dispatchEvent(new Event("pagehide"));
-  expect(agent().told.at(-1)).toEqual({ kind: "visibility", visible: false });
+  expect(agent().told.at(-1)).toEqual({ kind: "left" });
   expect(requests).toMatchObject([
     ["/api/leave", { method: "POST", keepalive: true, body: '{"session":12}' }],
   ]);
@@ -412,12 +479,14 @@ test("A page that joined nothing, or stopped, has nothing to tell.", () => {
   expect(requests).toEqual([]);
 });
 
-test("A page that is frozen gives its trial back within the event.", () => {
+test("A page that is frozen pauses within the event, also on a computer.", () => {
+  vi.stubGlobal("navigator", { ...navigator, userAgent: COMPUTER, locks });
+  volunteer = createVolunteer({ code: "CODE" });
   volunteer.start();
   page.dispatchEvent(new Event("freeze"));
-  expect(agent().told.at(-1)).toEqual({ kind: "visibility", visible: false });
+  expect(agent().told).toContainEqual({ kind: "visibility", visible: false });
   page.dispatchEvent(new Event("resume"));
-  expect(agent().told.at(-1)).toEqual({ kind: "visibility", visible: true });
+  expect(agent().told).toContainEqual({ kind: "visibility", visible: true });
 });
 
 test("After a tab that was killed the page says so, and asks for less memory.", async () => {

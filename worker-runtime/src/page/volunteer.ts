@@ -9,11 +9,13 @@ import type { Limits } from "../governor/limits.ts";
 import type { FromAgent, ToAgent } from "../page_contract/messages.ts";
 import { type ProbeScope, probe } from "../page_contract/probe.ts";
 import type {
+  PauseReason,
   TrialView,
   Volunteer,
   VolunteerSnapshot,
   VolunteerState,
 } from "../page_contract/volunteer_state.ts";
+import { mayComputeHidden } from "./background.ts";
 import { browserSensors } from "./browser_sensors.ts";
 import { GovernorHost } from "./governor_host.ts";
 import { LastVisit } from "./last_visit.ts";
@@ -45,6 +47,23 @@ const local = {
   removeItem: (key: string) => localStorage.removeItem(key),
 };
 
+/** The phases in which the device takes part and is not paused. */
+const AT_WORK: ReadonlySet<VolunteerState["phase"]> = new Set([
+  "joining",
+  "connecting",
+  "waiting",
+  "loading",
+  "computing",
+  "delivering",
+]);
+
+/** Returns a pause. `before` says whether the agent still has a trial. */
+function pauseOf(reason: PauseReason, before: VolunteerState): VolunteerState {
+  const isKept =
+    runningTrial(before) !== null || (before.phase === "paused" && before.kept === true);
+  return { phase: "paused", reason, ...(isKept ? { kept: true } : {}) };
+}
+
 function runningTrial(state: VolunteerState): TrialView | null {
   return "trial" in state ? state.trial : null;
 }
@@ -68,6 +87,11 @@ class AgentVolunteer implements Volunteer {
   #session: Session | null = null;
   #isFramePending = false;
   #isPaused = false;
+  /** Whether the browser has frozen the page. A frozen page is hidden, and computes nothing on any device. */
+  #isFrozen = false;
+  /** Whether this device goes on computing while the page is hidden. */
+  #computesHidden = mayComputeHidden(navigator);
+  #watchesBackground = false;
   #last: LastTrial | null = null;
   #snapshot: VolunteerSnapshot;
 
@@ -85,8 +109,8 @@ class AgentVolunteer implements Volunteer {
     };
     document.addEventListener("visibilitychange", () => this.#onVisibility());
     // Chromium sends this event before it freezes a page. A frozen page may run no code for a long time.
-    document.addEventListener("freeze", () => this.#tell({ kind: "visibility", visible: false }));
-    document.addEventListener("resume", () => this.#tellVisibility());
+    document.addEventListener("freeze", () => this.#setFrozen(true));
+    document.addEventListener("resume", () => this.#setFrozen(false));
     addEventListener("pagehide", () => this.#onPageHide());
     addEventListener("pageshow", () => this.#onPageShow());
     this.#readLastVisit();
@@ -189,7 +213,7 @@ class AgentVolunteer implements Volunteer {
     this.#isPaused = true;
     this.#setLast(null);
     this.#tellVisibility();
-    this.#setState({ phase: "paused", reason: "by_choice" });
+    this.#showPause("by_choice");
   }
 
   resume(): void {
@@ -201,12 +225,14 @@ class AgentVolunteer implements Volunteer {
 
   /** Shows what follows a pause: the next pause, or the connection. */
   #goOn(): void {
-    const reason = this.#governor.rule ?? "hidden";
-    this.#setState(
-      this.#mayCompute
-        ? { phase: "connecting", attempt: 0, retryAt: null }
-        : { phase: "paused", reason },
-    );
+    // A trial that was kept is shown when the agent reports it, a moment later.
+    if (this.#mayCompute) this.#setState({ phase: "connecting", attempt: 0, retryAt: null });
+    else this.#showPause(this.#governor.rule ?? "hidden");
+  }
+
+  /** Shows a pause. A trial that runs is kept at first; the agent reports when it is given back. */
+  #showPause(reason: PauseReason): void {
+    this.#setState(pauseOf(reason, this.#snapshot.state));
   }
 
   /** One of the volunteer's limits begins or ends to pause this device. */
@@ -275,6 +301,10 @@ class AgentVolunteer implements Volunteer {
       case "session":
         this.#session = message;
         break;
+      case "throttled":
+        this.#computesHidden = false;
+        this.#onVisibility();
+        break;
       case "forgotten":
         this.#agent?.terminate();
         this.#leave();
@@ -295,11 +325,10 @@ class AgentVolunteer implements Volunteer {
       this.#leave();
       this.#setState(state);
     } else if (this.#isPaused) {
-      // The agent sent this state before it knew of the pause.
-      this.#setState({ phase: "paused", reason: "by_choice" });
+      this.#setState(pauseOf("by_choice", state));
     } else if (this.#governor.rule !== null) {
       // To the agent, every pause is a hidden page.
-      this.#setState({ phase: "paused", reason: this.#governor.rule });
+      this.#setState(pauseOf(this.#governor.rule, state));
     } else if (this.#last !== null && !this.#isLast(runningTrial(state))) {
       const delivered = this.#snapshot.contribution.trials > this.#last.doneBefore;
       this.#stop(delivered ? "finished" : "stopped");
@@ -326,20 +355,30 @@ class AgentVolunteer implements Volunteer {
     this.#merge({ finishing: last !== null });
   }
 
-  /** Whether the agent may compute. Every pause has the effect of a hidden page: the trial is released at once. */
+  /** Whether the agent may compute. Every pause has the effect of a hidden page: the trial is kept for a while. */
   get #mayCompute(): boolean {
-    const isVisible = document.visibilityState === "visible";
-    return !this.#isPaused && this.#governor.rule === null && isVisible;
+    const isHere = document.visibilityState === "visible" || this.#computesHidden;
+    return !this.#isPaused && this.#governor.rule === null && isHere && !this.#isFrozen;
   }
 
   #tellVisibility(): void {
-    this.#tell({ kind: "visibility", visible: this.#mayCompute });
+    const visible = this.#mayCompute;
+    this.#tell({ kind: "visibility", visible });
+    if (!this.#computesHidden && !this.#watchesBackground) return;
+    this.#watchesBackground = visible && document.visibilityState === "hidden";
+    this.#tell({ kind: "background", computes: this.#watchesBackground });
+  }
+
+  #setFrozen(isFrozen: boolean): void {
+    this.#isFrozen = isFrozen;
+    this.#tellVisibility();
   }
 
   #onVisibility(): void {
     // The message is posted before this event handler returns, because a hidden page may be frozen at any later moment.
     this.#tellVisibility();
-    if (this.#agent !== null && document.visibilityState === "hidden" && !this.#isPaused) {
+    const isHidden = document.visibilityState === "hidden";
+    if (this.#agent !== null && isHidden && !this.#isPaused && !this.#mayCompute) {
       this.#visit.note({ phase: "paused", reason: "hidden" });
     }
     this.#wakeLock.refresh();
@@ -348,7 +387,7 @@ class AgentVolunteer implements Volunteer {
   /** Sends a request that the browser delivers after the page is gone. The agent may have no time to send anything. */
   #onPageHide(): void {
     this.#visit.close();
-    this.#tell({ kind: "visibility", visible: false });
+    this.#tell({ kind: "left" });
     const session = this.#session;
     this.#session = null;
     if (session === null) return;
@@ -363,6 +402,7 @@ class AgentVolunteer implements Volunteer {
 
   /** The browser shows the page at first, or again from its back/forward cache; then the agent may go on. */
   #onPageShow(): void {
+    this.#isFrozen = false;
     this.#visit.reopen();
     this.#tellVisibility();
   }
@@ -383,7 +423,8 @@ class AgentVolunteer implements Volunteer {
   #setState(state: VolunteerState): void {
     this.#merge({ state });
     this.#visit.note(state);
-    this.#wakeLock.want(runningTrial(state) !== null);
+    // Also while the device waits for work or for the server: a phone that is left overnight must not fall asleep.
+    this.#wakeLock.want(AT_WORK.has(state.phase));
     // The minutes of the day may be used up, and then this sets the next state.
     this.#governor.setBusy(state.phase === "loading" || state.phase === "computing");
   }

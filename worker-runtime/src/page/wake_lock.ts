@@ -1,11 +1,16 @@
-// Keeps the screen on while a trial computes. The browser releases the lock when the page is hidden, so it is requested again
-// when the page is visible. Many browsers refuse it at low battery; the trial continues. Runs on the page thread.
+// Keeps the screen on while the device takes part. The browser releases the lock when the page is hidden, and may refuse it
+// or take it away, for example at low battery. So it is requested again when the page is visible, and after a while.
+// Runs on the page thread.
+
+/** The time after which a lock that the browser refused or took away is requested again. */
+export const AGAIN_MS = 30_000;
 
 export class WakeLock {
   readonly #onChange: () => void;
   #sentinel: WakeLockSentinel | null = null;
   #isWanted = false;
   #isAsking = false;
+  #again: ReturnType<typeof setTimeout> | undefined;
 
   constructor(onChange: () => void) {
     this.#onChange = onChange;
@@ -16,6 +21,7 @@ export class WakeLock {
   }
 
   want(wanted: boolean): void {
+    if (wanted === this.#isWanted) return;
     this.#isWanted = wanted;
     this.refresh();
   }
@@ -25,6 +31,7 @@ export class WakeLock {
    * becomes visible.
    */
   refresh(): void {
+    clearTimeout(this.#again);
     if (!this.#isWanted) {
       this.#sentinel?.release().catch(() => {});
     } else if (this.#sentinel === null && !this.#isAsking) {
@@ -32,6 +39,7 @@ export class WakeLock {
       this.#ask().finally(() => {
         this.#isAsking = false;
         if (!this.#isWanted) this.refresh();
+        else if (!this.isHeld) this.#refreshLater();
       });
     }
   }
@@ -44,7 +52,15 @@ export class WakeLock {
     sentinel.addEventListener("release", () => {
       this.#sentinel = null;
       this.#onChange();
+      if (this.#isWanted) this.#refreshLater();
     });
     this.#onChange();
+  }
+
+  /** A hidden page gets no lock, and asks again when it is visible. */
+  #refreshLater(): void {
+    clearTimeout(this.#again);
+    if (!("wakeLock" in navigator) || document.visibilityState !== "visible") return;
+    this.#again = setTimeout(() => this.refresh(), AGAIN_MS);
   }
 }

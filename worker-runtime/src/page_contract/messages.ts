@@ -16,7 +16,12 @@ export type ToAgent =
     }
   | { readonly kind: "gpu_share"; readonly share: number }
   | { readonly kind: "processor_share"; readonly share: number }
+  /** Whether this device may compute now. If not, a running trial is kept for a while. */
   | { readonly kind: "visibility"; readonly visible: boolean }
+  /** Whether the page is in the background and computes there. The agent then measures whether the browser lets it. */
+  | { readonly kind: "background"; readonly computes: boolean }
+  /** The page closes. A running trial is given back at once. */
+  | { readonly kind: "left" }
   | { readonly kind: "stop" }
   /** Sent instead of `start`. The agent makes the server and this browser forget the device. */
   | { readonly kind: "forget"; readonly code: string };
@@ -32,5 +37,7 @@ export type FromAgent =
   | { readonly kind: "session"; readonly session: number; readonly authorization: string }
   /** The answer to `forget`; false if the request to the server failed. */
   | { readonly kind: "forgotten"; readonly done: boolean }
+  /** The browser slows the page down in the background, so it must not compute there. */
+  | { readonly kind: "throttled" }
   /** The agent has released everything. The page may end the thread. */
   | { readonly kind: "ended" };

@@ -49,6 +49,8 @@ export interface StoppedByOperator {
   readonly stoppedStudy?: string;
 }
 
+export type PauseReason = "hidden" | "by_choice" | PausingRule;
+
 export type VolunteerState =
   | { readonly phase: "idle" }
   | { readonly phase: "unsupported"; readonly reason: UnsupportedReason }
@@ -68,7 +70,12 @@ export type VolunteerState =
   // The trial has ended, but its result cannot be sent, because there is no connection.
   | ({ readonly phase: "delivering"; readonly trial: TrialView } & StoppedByOperator)
   // `hidden` ends when the page becomes visible, `by_choice` ends with resume(), and a limit ends by itself.
-  | { readonly phase: "paused"; readonly reason: "hidden" | "by_choice" | PausingRule }
+  // With `kept`, the running trial is in memory and goes on at the end of the pause, if that is soon enough.
+  | {
+      readonly phase: "paused";
+      readonly reason: PauseReason;
+      readonly kept?: boolean;
+    }
   | { readonly phase: "stopped" }
   | { readonly phase: "finished" } // the server has the result of the trial that was to be the last
   | { readonly phase: "elsewhere" } // another tab of this browser computes
@@ -109,7 +116,7 @@ export interface Volunteer {
    * another tab computes, the state becomes `elsewhere`. A start from `elsewhere` or `replaced` takes over.
    */
   start(): void;
-  /** Releases the running trial and asks for no other until resume(). */
+  /** Stops computing until resume(). The running trial is kept in memory for a while and then given back. */
   pause(): void;
   resume(): void;
   /** With `wanted`, stops after the running trial, or at once if none runs. Otherwise cancels such a stop. */

@@ -1,9 +1,18 @@
 // Tests how the bridge rests between steps. This thread is the python thread.
 
+import { Worker } from "node:worker_threads";
 import { beforeEach, expect, test } from "vitest";
 import { Answerer } from "../channel/answerer.ts";
 import { type Block, createBlock } from "../channel/block.ts";
 import { Bridge } from "./bridge.ts";
+
+/** Waits until the thread is parked, and lets it go on. The numbers are those of block.ts. */
+const KEEPER = `
+  const header = new Int32Array(require("node:worker_threads").workerData, 0, 16);
+  while (Atomics.load(header, 7) !== 2) Atomics.wait(header, 8, 0, 5);
+  Atomics.store(header, 7, 0);
+  Atomics.notify(header, 7);
+`;
 
 let block: Block;
 let agent: Answerer;
@@ -75,4 +84,40 @@ test("A share outlives the attempt, as a thread runs several.", () => {
   bridge.begin(2);
   step(30);
   expect(looks).toBeGreaterThan(0);
+});
+
+test("A parked thread waits where it is, alive, until it may go on or is interrupted.", () => {
+  const before = agent.progress;
+  const began = performance.now();
+  agent.setParked(true);
+  expect(agent.isParked).toBe(false);
+  const keeper = new Worker(KEEPER, { eval: true, workerData: block.memory });
+  bridge.park();
+  expect(performance.now() - began).toBeGreaterThan(1);
+  expect(agent.progress).toBeGreaterThan(before);
+  expect(agent.isParked).toBe(false);
+  agent.setParked(true);
+  agent.interrupt();
+  bridge.park();
+  agent.reset();
+  void keeper.terminate();
+});
+
+test("A thread without an attempt is not parked.", () => {
+  const idle = new Bridge(
+    block,
+    () => {},
+    () => {},
+  );
+  agent.setParked(true);
+  idle.park();
+  expect(agent.isParked).toBe(false);
+});
+
+test("Python learns that the device may soon be gone, until the next attempt.", () => {
+  expect(bridge.module.leaving()).toBe(false);
+  agent.setLeaving(true);
+  expect(bridge.module.leaving()).toBe(true);
+  agent.reset();
+  expect(bridge.module.leaving()).toBe(false);
 });

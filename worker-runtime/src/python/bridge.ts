@@ -1,6 +1,6 @@
 // The module `_hyperflock_bridge` for Python: blocking calls, reports, liveness. Runs on the python thread.
 
-import { type Block, errorText, Word } from "../channel/block.ts";
+import { type Block, errorText, PARK_WANTED, PARKED, Word } from "../channel/block.ts";
 import { Caller, ReportWindow, waitUntil } from "../channel/caller.ts";
 import { DutyCycle } from "../governor/duty_cycle.ts";
 import type { FromPython } from "./messages.ts";
@@ -41,6 +41,9 @@ export function checkRow(row: string): void {
     throw new Error(`A row of series is at most ${ROW_CHARACTERS} characters.`);
   }
 }
+
+/** A parked thread wakes up at least this often, to show that it is alive. */
+const PARKED_SLICE_MS = 500;
 
 /** A Python object with the buffer protocol, as Pyodide passes it. */
 export interface PyBuffer {
@@ -136,7 +139,25 @@ export class Bridge {
         this.#post({ kind: "log", attempt: this.#attempt, row: String(row) });
       },
       progress: (): void => this.#progress(),
+      /** Whether the device may soon be gone, so that the trial should save what it can. */
+      leaving: (): boolean => Atomics.load(this.#block.header, Word.leaving) !== 0,
     };
+  }
+
+  /**
+   * Blocks as long as the agent wants this thread parked. Python keeps its memory and computes nothing. An interrupt
+   * ends it.
+   */
+  park(): void {
+    const { header } = this.#block;
+    if (this.#attempt === 0 || Atomics.load(header, Word.park) === 0) return;
+    while (Atomics.load(header, Word.park) !== 0 && Atomics.load(header, Word.interrupt) === 0) {
+      Atomics.compareExchange(header, Word.park, PARK_WANTED, PARKED);
+      // A parked thread is alive.
+      Atomics.add(header, Word.progress, 1);
+      Atomics.wait(header, Word.park, PARKED, PARKED_SLICE_MS);
+    }
+    this.#duty.resumed(performance.now());
   }
 
   #upload(head: string, from: PyBuffer): string {
@@ -153,6 +174,7 @@ export class Bridge {
 
   #progress(): void {
     Atomics.add(this.#block.header, Word.progress, 1);
+    this.park();
     this.#rest();
   }
 

@@ -9,14 +9,20 @@ import { INTERRUPT_SIGNAL } from "../channel/block.ts";
  */
 export class InterruptBuffer {
   readonly #bytes: Uint8Array;
+  readonly #beforeRead: () => void;
   #lastRead = 0;
 
-  /** `bytes` has one element. Other threads store the number of a signal there with `Atomics`. */
-  constructor(bytes: Uint8Array) {
+  /**
+   * `bytes` has one element. Other threads store the number of a signal there with `Atomics`. Pyodide reads the buffer
+   * between bytecodes, often; `beforeRead` is called before each read and may block.
+   */
+  constructor(bytes: Uint8Array, beforeRead: () => void = () => {}) {
     this.#bytes = bytes;
+    this.#beforeRead = beforeRead;
   }
 
   get 0(): number {
+    this.#beforeRead();
     this.#lastRead = Atomics.load(this.#bytes, 0);
     return this.#lastRead;
   }

@@ -90,6 +90,8 @@ export class PromisingBridge {
         return this.#sendInWindow({ kind: "log", attempt: this.#attempt, row: String(row) });
       },
       progress: (): void => this.#move(),
+      /** Without shared memory, nobody can say it in time. */
+      leaving: (): boolean => false,
     };
   }
 

@@ -120,9 +120,10 @@ function prepare(pyodide: PyodideApi, memory: SharedArrayBuffer | null): void {
   } else {
     const block = openBlock(memory);
     Atomics.store(block.header, Word.interrupt, 0);
-    interrupt = new InterruptBuffer(block.interrupt);
+    const shared = new Bridge(block, postFromPython, () => pyodide.checkInterrupt());
+    bridge = shared;
+    interrupt = new InterruptBuffer(block.interrupt, () => shared.park());
     pyodide.setInterruptBuffer(interrupt);
-    bridge = new Bridge(block, postFromPython, () => pyodide.checkInterrupt());
   }
   pyodide.registerJsModule("_hyperflock_bridge", bridge.module);
 }

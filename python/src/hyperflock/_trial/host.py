@@ -102,6 +102,10 @@ class Host(Protocol):
         """Record that the trial is alive."""
         ...
 
+    def is_leaving(self) -> bool:
+        """Return whether the device may soon be gone, so that the trial should save its state."""
+        ...
+
 
 class LocalHost:
     """A host without a server: it keeps the curve, prunes nothing and stores nothing.
@@ -140,6 +144,9 @@ class LocalHost:
 
     def progress(self) -> None:
         pass
+
+    def is_leaving(self) -> bool:
+        return False
 
 
 class ReplayHost(LocalHost):

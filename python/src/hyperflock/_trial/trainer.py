@@ -14,11 +14,13 @@ made.
 
 from __future__ import annotations
 
+import math
 import numbers
 import time
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from hyperflock._trial.save_pace import SavePace
 from hyperflock._trial.trial import TrialPruned
 
 __all__ = ["CheckpointExtension", "HyperflockPruningExtension", "LogReport"]
@@ -39,18 +41,20 @@ class CheckpointExtension:
     trial
         The objective's trial.
     interval_s : float
-        The shortest time between two saves in seconds; with 0 each trigger saves.
+        The shortest time between two saves in seconds; with 0 each trigger saves. If saves are
+        slow, it is twenty times the duration of the last one. When the volunteer puts the page away
+        or pauses, the trainer is saved at once.
     clock : callable
         Returns seconds; for tests.
 
     Attributes
     ----------
     trigger, priority
-        Chainer reads these: the extension runs after each epoch, and after the other extensions,
-        whose state it saves.
+        Chainer reads these: the extension runs after each iteration, and after the other
+        extensions, whose state it saves.
     """
 
-    trigger = (1, "epoch")
+    trigger = (1, "iteration")
     # This is lower than the priority of Chainer's own snapshots, so this extension runs after them.
     priority = -200
     name = "hyperflock_checkpoint"
@@ -65,25 +69,28 @@ class CheckpointExtension:
         self._trial = trial
         self._interval_s = interval_s
         self._clock = clock
-        self._saved_at: float | None = None
+        self._pace: SavePace | None = None
 
     def initialize(self, trainer: Any) -> None:
         """Start counting the time; Chainer calls this when the run begins."""
-        self._saved_at = self._clock()
+        self._pace = SavePace(self._clock)
 
     def __call__(self, trainer: Any) -> None:
-        """Save the trainer if the last save is long enough ago.
+        """Save the trainer if the last save is long enough ago, or if the device may be gone soon.
 
         Raises
         ------
         CheckpointError
             Part of its state cannot be stored, or it has more than 64 MiB.
         """
-        now = self._clock()
-        if self._saved_at is not None and now < self._saved_at + self._interval_s:
+        # A trainer that calls an extension without `initialize` saves at once.
+        is_late = self._pace is None or self._pace.is_due(self._interval_s, is_leaving=False)
+        if not self._trial.checkpoint_due(math.inf) and not is_late:
             return
-        self._saved_at = now
+        self._pace = self._pace or SavePace(self._clock)
+        self._pace.begin()
         self._trial.checkpoint(trainer)
+        self._pace.end(is_leaving=False)
 
 
 class LogReport:

@@ -38,6 +38,7 @@ from hyperflock._trial import (
 from hyperflock._trial.attributes import Attributes
 from hyperflock._trial.host import Host, LocalHost
 from hyperflock._trial.metrics import checked_step, finite, reported_metric
+from hyperflock._trial.save_pace import SavePace
 
 # Rounding may move a decimal fraction from low + k * step by this fraction of a step.
 _STEP_TOLERANCE = 1e-8
@@ -103,6 +104,7 @@ class Trial:
         self._last_step: int | None = None
         self._saved = checkpoint
         self._series = series.SeriesBook()
+        self._saves = SavePace()
 
     @property
     def number(self) -> int:
@@ -301,12 +303,35 @@ class Trial:
         step = self._last_step
         if step is None and self._saved is not None and self._saved[1] >= 0:
             step = self._saved[1]
+        self._saves.begin()
         try:
             return self._host.save_checkpoint(kind, step, content, logged)
         except CallError as error:
             if error.code.startswith("checkpoint_"):
                 raise CheckpointError(error.message, code=error.code) from None
             return False
+        finally:
+            self._saves.end(is_leaving=self._host.is_leaving())
+
+    def checkpoint_due(self, interval_s: float = 30.0) -> bool:
+        """Return whether it is time to save: call it in each step, and save if it returns True.
+
+            if trial.checkpoint_due():
+                trial.checkpoint({"step": step, "weights": weights})
+
+        It is time when the last save began ``interval_s`` ago, or longer if saves are slow: twenty
+        times the duration of the last one, so that saving takes at most a twentieth of the trial's
+        time. It is also time, once, when the volunteer puts the page away or pauses. The device has
+        about two seconds then.
+
+        Parameters
+        ----------
+        interval_s : float
+            The shortest time between two saves in seconds. With ``math.inf`` it is time only when
+            the volunteer leaves.
+        """
+        self._host.progress()
+        return self._saves.is_due(interval_s, self._host.is_leaving())
 
     def upload_artifact(
         self,

@@ -294,18 +294,23 @@ CHECKPOINTS = {
         "trial.resume(); trial.checkpoint({})", "True", saved="{}", uploads=["tree 6 20"],
         attributes=_RESUMED,
     ),
+    "due": gives(
+        "trial.checkpoint_due(), trial.checkpoint_due(0), trial.checkpoint({})",
+        "(False, True, True)",
+        uploads=["tree -1"],
+    ),
     "extension": gives(
         "one = hyperflock.CheckpointExtension(trial, interval_s=0)\n"
         "one.initialize(None); one({'a': 1}), one.trigger, one.priority, one.name",
-        "(None, (1, 'epoch'), -200, 'hyperflock_checkpoint')",
+        "(None, (1, 'iteration'), -200, 'hyperflock_checkpoint')",
         uploads=["tree -1"],
     ),
     "extension_waits": gives(
-        "ticks = iter(range(0, 100, 20))\n"
+        "ticks = iter(range(0, 1000, 20))\n"
         "one = hyperflock.CheckpointExtension(trial, clock=lambda: next(ticks))\n"
         "one.initialize(None); [one({}) for _ in range(4)]",
         "[None, None, None, None]",
-        uploads=["tree -1", "tree -1"],
+        uploads=["tree -1"],
     ),
     "extension_of_no_tree": refused(
         "hyperflock.CheckpointExtension(trial, interval_s=0)(object())",

@@ -9,6 +9,8 @@ export interface NavigatorFacts {
   readonly hardwareConcurrency?: number;
   readonly deviceMemory?: number;
   readonly userAgentData?: { readonly mobile: boolean };
+  /** Missing in workers. */
+  readonly maxTouchPoints?: number;
 }
 
 /** Returns the capabilities that the device reports to the server. `gpu` is the result of gpu_probe.ts. */
@@ -59,9 +61,12 @@ function engineOf(userAgent: string): string {
   return webkit === undefined ? "other" : `webkit ${webkit}`;
 }
 
-function classOf(facts: NavigatorFacts): Capabilities["class"] {
+/** Returns the kind of device. */
+export function classOf(facts: NavigatorFacts): Capabilities["class"] {
   const { userAgent } = facts;
   if (userAgent.startsWith("Node.js/")) return "node";
+  // iPadOS calls itself a Mac, but no Mac has a touch screen.
+  if (/Macintosh/.test(userAgent) && (facts.maxTouchPoints ?? 0) > 1) return "tablet";
   if (/iPad|Tablet|Android(?!.*Mobile)/.test(userAgent)) return "tablet";
   if (facts.userAgentData?.mobile === true || /Mobi|iPhone/.test(userAgent)) return "phone";
   return "desktop";

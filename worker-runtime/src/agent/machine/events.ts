@@ -19,8 +19,11 @@ export interface Device {
 export type AgentEvent =
   // Events of the volunteer and the page.
   | { readonly kind: "start"; readonly device: Device | null; readonly visible: boolean }
+  // The page is hidden or pauses. An attempt is kept for a while.
   | { readonly kind: "hidden" }
   | { readonly kind: "visible" }
+  // The page closes, or goes to another address. An attempt is given back at once.
+  | { readonly kind: "left" }
   | { readonly kind: "stop" }
   // An event of the clock: the time that `nextDeadline` returned has come.
   | { readonly kind: "tick" }
@@ -106,6 +109,10 @@ export type AgentAction =
   | { readonly kind: "abort"; readonly attempt: number }
   /** Requests a KeyboardInterrupt in Python. */
   | { readonly kind: "interrupt"; readonly attempt: number }
+  /** Says that the device may soon be gone, or is here again. A trial that can then saves a checkpoint. */
+  | { readonly kind: "leaving"; readonly isLeaving: boolean }
+  /** Stops Python in the middle of its code, with everything in memory, or lets it go on. */
+  | { readonly kind: "park"; readonly wanted: boolean }
   /** Ends the python thread at once. */
   | { readonly kind: "terminate" }
   /** Reports that no trial is expected. A Pyodide that has run a trial is then replaced. */

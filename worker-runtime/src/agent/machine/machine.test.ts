@@ -7,6 +7,12 @@ import { CLOSE_SILENT } from "./machine.ts";
 import { DEVICE, HEARTBEAT_MS, leaseOf, Scenario } from "./scenario.fixture.ts";
 import { INTERRUPT_GRACE_MS } from "./work.ts";
 
+/** What lets Python go on, or end, after a pause. */
+const AWAKE = [
+  { kind: "leaving", isLeaving: false },
+  { kind: "park", wanted: false },
+];
+
 let s: Scenario;
 
 beforeEach(() => {
@@ -626,20 +632,22 @@ describe("Stopping", () => {
     expect(s.deeds).toEqual([{ kind: "contributed", runMs: 1_500 }]);
   });
 
-  test("R22 A hidden page gives its attempt back within the event, and disconnects.", () => {
-    s.running(7).report(7, 0).on({ kind: "hidden" });
+  test("R22 A page that closes gives its attempt back within the event, and disconnects.", () => {
+    s.running(7).report(7, 0).on({ kind: "left" });
     expect(s.actions).toEqual([
+      { kind: "leaving", isLeaving: true },
       { kind: "send", message: { type: "release", attempt: 7, seq: 1, reason: "page_hidden" } },
       { kind: "interrupt", attempt: 7 },
+      ...AWAKE,
       { kind: "close", code: 1000 },
     ]);
     expect(s.after(INTERRUPT_GRACE_MS).deeds).toEqual([{ kind: "terminate" }]);
     expect(s.after(600_000).actions).toEqual([]);
   });
 
-  test("R22 A page that is visible again works again.", () => {
-    s.running(7).on({ kind: "hidden" }).outcome(7);
-    expect(s.deeds).toHaveLength(2);
+  test("R22 A page that comes back from where it went works again.", () => {
+    s.running(7).on({ kind: "left" }).outcome(7);
+    expect(s.deeds.at(-1)).toEqual({ kind: "close", code: 1000 });
     s.on({ kind: "visible" });
     expect(s.actions).toEqual([{ kind: "warm" }, { kind: "open" }]);
     expect(s.on({ kind: "opened" }).welcome().sent).toEqual([
@@ -768,10 +776,10 @@ describe("Checkpoints and lines", () => {
     expect(s.deeds).toContainEqual({ kind: "answer", sequence: 3, text: answerText(true) });
   });
 
-  test("R37 A page that hides lets its upload go with its trial.", () => {
+  test("R37 A page that closes lets its upload go with its trial.", () => {
     s.running(7);
     save(3);
-    s.on({ kind: "hidden" });
+    s.on({ kind: "left" });
     const kinds = s.actions.map(({ kind }) => kind);
     expect(kinds.filter((kind) => kind === "forget_upload")).toHaveLength(1);
     s.on({ kind: "uploaded", attempt: 7, sequence: 3, text: answerText(true) });

@@ -17,6 +17,7 @@ import {
 import type { Attempt } from "./attempt.ts";
 import type { AgentAction, AgentEvent, Device, EventOf } from "./events.ts";
 import { Link } from "./link.ts";
+import { Rest } from "./rest.ts";
 import { Work } from "./work.ts";
 
 /** The time for which a hidden page waits for the acknowledgement of a finished trial before it disconnects. */
@@ -41,6 +42,8 @@ export interface MachineOptions {
   readonly random: () => number;
   /** Returns the liveness counter of the python thread. */
   readonly readProgress: () => number;
+  /** Returns whether Python is parked. */
+  readonly readParked: () => boolean;
 }
 
 /** The volunteer's wish, or the reason why the work has ended for good. */
@@ -60,6 +63,7 @@ export class Machine {
   #isJoining = false;
   #joinAt: number | null = null;
   #lingerUntil: number | null = null;
+  #rest: Rest | null = null;
   #assets = { loaded: 0, total: 0 };
 
   constructor(options: MachineOptions) {
@@ -99,6 +103,11 @@ export class Machine {
     return this.#link.isWelcomed;
   }
 
+  /** Whether the attempt is kept for a volunteer who is away. */
+  get isKept(): boolean {
+    return this.#rest !== null;
+  }
+
   /** The reason why there is no work; null if the server has not given it yet. */
   get waiting(): WaitReason | null {
     return this.#work.waiting;
@@ -122,12 +131,15 @@ export class Machine {
     this.#actions = [];
     this.#dispatch(event, now);
     this.#work.sendFresh(now);
+    // The attempt that was kept is finished and delivered, or was revoked.
+    if (this.#rest !== null && this.#work.attempt === null) this.#endRest();
     return this.#actions;
   }
 
   /** The time of the next `tick`; null if nothing changes without an event. */
   nextDeadline(): number | null {
-    const all = [this.#link.deadline, this.#joinAt, this.#lingerUntil, ...this.#work.deadlines];
+    const own = [this.#link.deadline, this.#joinAt, this.#lingerUntil];
+    const all = [...own, ...(this.#rest?.deadlines ?? []), ...this.#work.deadlines];
     const deadlines = all.filter((deadline) => deadline !== null);
     return deadlines.length === 0 ? null : Math.min(...deadlines);
   }
@@ -142,6 +154,9 @@ export class Machine {
         break;
       case "visible":
         this.#onVisible(now);
+        break;
+      case "left":
+        this.#onLeft(now);
         break;
       case "stop":
         this.#onStop();
@@ -240,22 +255,56 @@ export class Machine {
     if (this.#mode.kind !== "working") return;
     this.#mode = { kind: "hidden" };
     this.#joinAt = null;
-    const isFinished = this.#work.attempt?.result != null;
-    if (isFinished && this.#link.isWelcomed) {
+    const { attempt } = this.#work;
+    if (attempt !== null && attempt.result === null) {
+      this.#rest = new Rest(attempt, now);
+      this.#act({ kind: "leaving", isLeaving: true });
+    } else if (attempt !== null && this.#link.isWelcomed) {
       this.#lingerUntil = now + LINGER_MS;
-      return;
+    } else {
+      this.#disconnect(CLOSE_CLEAN);
     }
-    // The trial is released now, because a hidden page may be frozen at any moment.
-    if (!isFinished) this.#work.release("page_hidden", now);
-    this.#disconnect(CLOSE_CLEAN);
   }
 
   #onVisible(now: number): void {
     if (this.#mode.kind !== "hidden") return;
     this.#mode = { kind: "working" };
     this.#lingerUntil = null;
+    if (this.#rest !== null) this.#wake();
     if (this.#link.isWelcomed) this.#work.ask(now);
     else this.#begin(now);
+  }
+
+  /** The attempt is given back now, because no code of a page that was left may run later. */
+  #onLeft(now: number): void {
+    this.#onHidden(now);
+    if (this.#rest !== null) this.#giveBack(now);
+  }
+
+  /** Python goes on with the attempt that was kept. */
+  #wake(): void {
+    this.#rest = null;
+    this.#act({ kind: "leaving", isLeaving: false });
+    this.#act({ kind: "park", wanted: false });
+  }
+
+  #endRest(): void {
+    this.#wake();
+    this.#disconnect(CLOSE_CLEAN);
+  }
+
+  #giveBack(now: number): void {
+    // A finished attempt is kept, because its result can still be delivered.
+    if (this.#work.attempt?.result === null) this.#work.release("page_hidden", now);
+    this.#endRest();
+  }
+
+  #onRestTick(rest: Rest, now: number): void {
+    // Python that loads, or waits for an answer, is parked when it goes on.
+    const computes = this.#work.attempt?.state === "running" && !this.#options.readParked();
+    const due = rest.due(now, computes);
+    if (due === "park") this.#act({ kind: "park", wanted: true });
+    else if (due === "give_back") this.#giveBack(now);
   }
 
   #onStop(): void {
@@ -268,6 +317,7 @@ export class Machine {
   /** Ends all work: the connection, Python and every timer. */
   #endWork(mode: Mode): void {
     this.#mode = mode;
+    this.#rest = null;
     this.#work.abandon(null);
     this.#joinAt = null;
     this.#disconnect(CLOSE_CLEAN);
@@ -302,7 +352,7 @@ export class Machine {
 
   #lose(now: number, leastMs = 0): void {
     this.#lingerUntil = null;
-    if (this.#mode.kind === "working") this.#link.retry(now, leastMs);
+    if (this.#mode.kind === "working" || this.#rest !== null) this.#link.retry(now, leastMs);
     else this.#link.close();
   }
 
@@ -344,6 +394,7 @@ export class Machine {
   #onTick(now: number): void {
     if (this.#joinAt !== null && now >= this.#joinAt) this.#join();
     if (this.#lingerUntil !== null && now >= this.#lingerUntil) this.#disconnect(CLOSE_CLEAN);
+    if (this.#rest !== null) this.#onRestTick(this.#rest, now);
     const due = this.#link.due(now);
     switch (due) {
       case "connect":

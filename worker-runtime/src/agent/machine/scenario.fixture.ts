@@ -35,6 +35,7 @@ export class Scenario {
   readonly machine: Machine;
   now = 1_000;
   progress = 0;
+  isParked = false;
   #actions: AgentAction[] = [];
 
   /** `random` says which part of each random pause the machine waits; 1 is the longest pause. */
@@ -50,6 +51,7 @@ export class Scenario {
       }),
       random: () => random,
       readProgress: () => this.progress,
+      readParked: () => this.isParked,
     });
   }
 

@@ -95,6 +95,8 @@ test("Without a trial a lost connection shows when it is tried again.", () => {
 
 test("Pause, stop, replacement and failure have their own words.", () => {
   s.running(7).on({ kind: "hidden" });
+  expect(view()).toEqual({ phase: "paused", reason: "hidden", kept: true });
+  s.on({ kind: "left" });
   expect(view()).toEqual({ phase: "paused", reason: "hidden" });
   s.on({ kind: "stop" });
   expect(view()).toEqual({ phase: "stopped" });

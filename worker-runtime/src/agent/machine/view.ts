@@ -20,7 +20,7 @@ export function viewOf(machine: Machine, timeOrigin: number): VolunteerState {
     case "failed":
       return { phase: "failed", code: mode.code, message: mode.message };
     case "hidden":
-      return { phase: "paused", reason: "hidden" };
+      return { phase: "paused", reason: "hidden", ...(machine.isKept ? { kept: true } : {}) };
     case "working":
       break;
     default:

@@ -120,6 +120,7 @@ export class PythonHost {
   readonly #indexes = new Map<string, Promise<RuntimeIndex>>();
   #thread: Thread | null = null;
   #lent = 1;
+  #isParking = false;
   #job: Job | null = null;
   #lastChainer: string | null = null;
   #lastRuntime: string | undefined;
@@ -240,6 +241,7 @@ export class PythonHost {
     thread.isInterrupted = false;
     thread.allowance = new Allowance();
     thread.answerer.reset();
+    thread.answerer.setParked(this.#isParking);
     const spec = {
       attempt: lease.attempt,
       study: lease.study,
@@ -331,6 +333,22 @@ export class PythonHost {
   setLent(share: number): void {
     this.#lent = share;
     this.#thread?.answerer.setLent(share);
+  }
+
+  /** Whether Python is parked: it computes nothing and keeps its memory. */
+  get isParked(): boolean {
+    return this.#thread?.answerer.isParked ?? false;
+  }
+
+  /** Parks Python in the middle of its code, or lets it go on. It also applies to attempts that begin later. */
+  setParked(wanted: boolean): void {
+    this.#isParking = wanted;
+    this.#thread?.answerer.setParked(wanted);
+  }
+
+  /** Says whether the device may soon be gone, so that the running trial saves what it can. */
+  setLeaving(isLeaving: boolean): void {
+    this.#thread?.answerer.setLeaving(isLeaving);
   }
 
   #current(): Thread {
