@@ -202,6 +202,7 @@ void Reference::result(const std::string& worker, Id id, std::optional<Cause> ca
       trial.accepted = id;
       trial.state = TrialState::complete;
       trial.failure_code.clear();
+      trial.saved.reset();
       study.succeeded = true;
       study.alike.clear();
       if (study.asked()) tell_outcome(*attempt, led || !was_live);

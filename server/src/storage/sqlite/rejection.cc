@@ -158,7 +158,7 @@ std::shared_ptr<const Rejected> Writer::rejected_among(StudyId study,
 }
 
 void Writer::reject_attempts(Study& study, const Suspect& suspect, std::int64_t rejection,
-                             Outcome& outcome) {
+                             bool has_checkpoints, Outcome& outcome) {
   const TrialKey key{study.row.id, suspect.number};
   for (const std::size_t at : suspect.chosen) {
     const AttemptRow& one = suspect.attempts[at];
@@ -174,7 +174,7 @@ void Writer::reject_attempts(Study& study, const Suspect& suspect, std::int64_t 
     }
     std::ranges::move(drop_artifacts_of(study, key, one.id), std::back_inserter(outcome.dropped));
   }
-  if (study.row.checkpoint_bytes > 0) {
+  if (has_checkpoints) {
     constexpr Sql kRejected =
         "SELECT number, saved, sha256, attempt, bytes FROM checkpoints WHERE study = ?"
         " AND number = ? AND EXISTS (SELECT 1 FROM attempts AS a WHERE a.id = checkpoints.attempt"
@@ -232,9 +232,11 @@ Outcome Writer::apply_one(const RejectResults& reject) {
       return outcome;
     }
   }
+  const bool has_checkpoints =
+      db_->query("SELECT 1 FROM checkpoints WHERE study = ? LIMIT 1", reject.study).next();
   for (const Suspect& one : suspects) {
     if (!one.chosen.empty() && result->rejection == 0) result->rejection = add_rejection(reject);
-    reject_attempts(*study, one, result->rejection, outcome);
+    reject_attempts(*study, one, result->rejection, has_checkpoints, outcome);
     result->changed |= change_trial(*study, one, outcome);
     result->attempts += std::ssize(one.chosen);
     result->runs_again += one.runs_again ? 1 : 0;
@@ -252,7 +254,7 @@ Outcome Writer::apply_one(const RejectResults& reject) {
     trial.runs_again = one.runs_again;
     for (const std::size_t at : one.chosen) trial.attempts.push_back(one.attempts[at].id);
     trial.trial = running_trial(key, std::move(one.attempts), AttemptId{one.forgiven_attempt});
-    if (study->row.checkpoint_bytes > 0) trial.trial.checkpoint = newest_checkpoint(*db_, key);
+    if (has_checkpoints) trial.trial.checkpoint = newest_checkpoint(*db_, key);
   }
   outcome.rejected = std::move(result);
   return outcome;

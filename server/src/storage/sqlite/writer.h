@@ -102,7 +102,7 @@ class Writer {
   std::vector<Suspect> next_suspects(const RejectResults& reject, const Study& study,
                                      Rejected& result);
   void reject_attempts(Study& study, const Suspect& suspect, std::int64_t rejection,
-                       Outcome& outcome);
+                       bool has_checkpoints, Outcome& outcome);
   // Gives the trial the state that it has without the attempts. Returns whether it has changed.
   bool change_trial(Study& study, const Suspect& suspect, Outcome& outcome);
   std::int64_t add_rejection(const RejectResults& reject);
