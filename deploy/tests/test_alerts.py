@@ -22,7 +22,7 @@ from authority import own_certificate
 from ground import Ground
 from hyperflock._transport.messages import Report
 from patience import LIMIT_S, until
-from real_server import Server
+from real_server import HeldPort, Server
 from small_disk import small_disk
 from timeline import PROMTOOL, RULES, Connection, Timeline, rules
 
@@ -336,6 +336,30 @@ def test_a_certificate_ends_soon(tmp_path: Path) -> None:
         server.process.send_signal(signal.SIGHUP)
         until("the new certificate", lambda: line.scrape()[expiry] > before)
         line.rests("HyperflockCertificateEnds")
+    line.check(tmp_path)
+
+
+def test_a_collector_that_is_away_loses_traces(tmp_path: Path) -> None:
+    away = HeldPort()  # nobody listens there
+    options = ["--otlp-endpoint", f"http://127.0.0.1:{away.number}", "--trace-sample", "0.2"]
+    with running(tmp_path / "server", *options) as server:
+        # Few scrapes far apart: after each batch that is lost, the server waits twice as long.
+        line = line_of(server, step_s=240)
+        reader = Connection(server.console)
+        line.rests("HyperflockTracesDropped")
+        lost = 'hyperflock_trace_spans_dropped_total{reason="endpoint"} '
+
+        def dropped() -> float:
+            _, text = reader.get("/metrics")
+            return float(text.partition(lost)[2].partition("\n")[0])
+
+        def ask() -> None:
+            before = dropped()
+            for _ in range(300):
+                assert reader.get("/readyz")[0] == 200
+            until("lost spans", lambda: dropped() >= before + 30)
+
+        line.fires("HyperflockTracesDropped", ask, reason="endpoint")
     line.check(tmp_path)
 
 
