@@ -181,6 +181,10 @@ class Storage {
   virtual Result<std::vector<SeenDevice>> devices_seen_before(std::int64_t before,
                                                               const SeenDevice& after,
                                                               std::int64_t limit) = 0;
+  // Returns the studies of which the device has had attempts, sorted. It reads all attempts.
+  virtual Result<std::vector<StudyId>> studies_of_device(const std::string& device) = 0;
+  // Returns the devices that joined by the code with this id, sorted. It reads all devices.
+  virtual Result<std::vector<std::string>> devices_of_code(std::int64_t code) = 0;
   // Returns what the owner has stored.
   virtual Result<StoredBytes> stored(const std::string& owner) = 0;
   // Returns the outcome that an upload of this many bytes would have because of the owner's quota

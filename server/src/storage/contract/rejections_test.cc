@@ -348,6 +348,27 @@ TEST_P(StorageContract, R71_ARepeatedCallGoesOnWhereTheFirstOneStopped) {
   EXPECT_EQ(study(1).running, 2);
 }
 
+TEST_P(StorageContract, R71_TheDevicesOfACodeAreKnown) {
+  Enrolment code{.code_hash = sha('c'), .project = "default"};
+  apply_one(CreateProject{"default"});
+  const std::int64_t id = apply_one(CreateEnrolment{code}).id;
+  CreateDevice joined = create_device("liar");
+  joined.code_hash = code.code_hash;
+  apply({joined, create_device("phone")});
+  EXPECT_THAT(storage().devices_of_code(id).value(), ElementsAre("liar"));
+  EXPECT_THAT(storage().devices_of_code(0).value(), IsEmpty());
+}
+
+TEST_P(StorageContract, R71_TheStudiesOfADeviceAreKnown) {
+  apply({create_study(1), create_study(2, "two"), create_study(3, "three"),
+         start(1, key(3, 0), "liar"), start(2, key(1, 0), "liar"), start(3, key(1, 1), "liar"),
+         start(4, key(2, 0)), end_study(3, StudyState::cancelled)});
+  EXPECT_THAT(storage().studies_of_device("liar").value(), ElementsAre(StudyId{1}, StudyId{3}));
+  apply({DeleteStudy{StudyId{3}}});
+  EXPECT_THAT(storage().studies_of_device("liar").value(), ElementsAre(StudyId{1}));
+  EXPECT_THAT(storage().studies_of_device("nobody").value(), IsEmpty());
+}
+
 TEST_P(StorageContract, R71_TheRowsOfADeletedStudyGo) {
   apply({create_study(1), start(1, key(1, 0), "liar"), complete(1, {1}, "liar"), reject("liar"),
          end_study(1, StudyState::cancelled), DeleteStudy{StudyId{1}}});

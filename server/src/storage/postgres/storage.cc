@@ -207,6 +207,12 @@ Result<std::vector<SeenDevice>> PostgresStorage::devices_seen_before(std::int64_
   return read(
       [&](sql::Connection& db) { return sqlite::devices_seen_before(db, before, after, limit); });
 }
+Result<std::vector<StudyId>> PostgresStorage::studies_of_device(const std::string& device) {
+  return read([&](sql::Connection& db) { return sqlite::studies_of_device(db, device); });
+}
+Result<std::vector<std::string>> PostgresStorage::devices_of_code(std::int64_t code) {
+  return read([&](sql::Connection& db) { return sqlite::devices_of_code(db, code); });
+}
 Result<StoredBytes> PostgresStorage::stored(const std::string& owner) {
   return read([&](sql::Connection& db) { return sqlite::stored(db, owner); });
 }

@@ -121,12 +121,14 @@ Outcome Writer::apply_one(const RevokeEnrolment& revoke) {
 
 Outcome Writer::apply_one(const CreateDevice& create) {
   const Device& device = create.device;
+  std::int64_t code_id = 0;
   if (!create.code_hash.empty()) {
     Query code = db_->query(
-        "SELECT 1 FROM codes WHERE code_hash = ?1 AND revoked_at = 0 AND"
+        "SELECT id FROM codes WHERE code_hash = ?1 AND revoked_at = 0 AND"
         " (expires_at = 0 OR expires_at > ?2) AND (max_uses = 0 OR uses < max_uses)",
         create.code_hash, now_);
     if (!code.next()) return outcome(Applied::superseded);
+    code_id = code.integer(0);
   }
   std::int64_t all = 0;
   for (const auto& [project, devices] : joined()) all += devices;
@@ -138,8 +140,9 @@ Outcome Writer::apply_one(const CreateDevice& create) {
   }
   const int inserted = db_->run(
       "INSERT OR IGNORE INTO devices (id, project, secret_hash, device_class, engine,"
-      " created_at, seen_at) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)",
-      device.id, device.project, device.secret_hash, device.device_class, device.engine, now_);
+      " created_at, seen_at, code) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6, ?7)",
+      device.id, device.project, device.secret_hash, device.device_class, device.engine, now_,
+      code_id);
   if (inserted == 0) return outcome(Applied::conflict);
   ++own;
   if (!create.code_hash.empty())

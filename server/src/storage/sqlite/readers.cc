@@ -508,6 +508,24 @@ std::vector<SeenDevice> devices_seen_before(Connection& db, std::int64_t before,
   return page;
 }
 
+std::vector<StudyId> studies_of_device(Connection& db, const std::string& device) {
+  std::vector<StudyId> studies;
+  Query row = db.query(
+      "SELECT DISTINCT a.study FROM attempts AS a JOIN study_progress AS p ON p.study = a.study"
+      " WHERE a.device_version IN (SELECT id FROM device_versions WHERE device = ?)"
+      " ORDER BY a.study",
+      device);
+  while (row.next()) studies.push_back(StudyId{row.integer(0)});
+  return studies;
+}
+
+std::vector<std::string> devices_of_code(Connection& db, std::int64_t code) {
+  std::vector<std::string> devices;
+  Query row = db.query("SELECT id FROM devices WHERE code = ? AND code > 0 ORDER BY id", code);
+  while (row.next()) devices.emplace_back(row.text(0));
+  return devices;
+}
+
 std::int64_t kept_time(Connection& db) {
   Query row = db.query("SELECT at FROM kept_time");
   return row.next() ? row.integer(0) : 0;

@@ -66,6 +66,8 @@ std::optional<std::string> webhook_secret(Connection& db, const std::string& own
 std::int64_t kept_time(Connection& db);
 std::vector<SeenDevice> devices_seen_before(Connection& db, std::int64_t before,
                                             const SeenDevice& after, std::int64_t limit);
+std::vector<StudyId> studies_of_device(Connection& db, const std::string& device);
+std::vector<std::string> devices_of_code(Connection& db, std::int64_t code);
 AuditSize audit_size(Connection& db);
 std::vector<AuditEntry> audit(Connection& db, std::int64_t after, std::int64_t limit);
 

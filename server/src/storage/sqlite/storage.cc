@@ -234,6 +234,12 @@ Result<std::vector<SeenDevice>> SqliteStorage::devices_seen_before(std::int64_t 
   return guarded(
       [&] { return sqlite::devices_seen_before(*readers_.borrow(), before, after, limit); });
 }
+Result<std::vector<StudyId>> SqliteStorage::studies_of_device(const std::string& device) {
+  return guarded([&] { return sqlite::studies_of_device(*readers_.borrow(), device); });
+}
+Result<std::vector<std::string>> SqliteStorage::devices_of_code(std::int64_t code) {
+  return guarded([&] { return sqlite::devices_of_code(*readers_.borrow(), code); });
+}
 Result<StoredBytes> SqliteStorage::stored(const std::string& owner) {
   return guarded([&] { return sqlite::stored(*readers_.borrow(), owner); });
 }

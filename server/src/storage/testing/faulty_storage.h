@@ -192,6 +192,12 @@ class FaultyStorage final : public Storage {
     return read<std::vector<SeenDevice>>(
         [&] { return inner_->devices_seen_before(before, after, limit); });
   }
+  Result<std::vector<StudyId>> studies_of_device(const std::string& device) override {
+    return read<std::vector<StudyId>>([&] { return inner_->studies_of_device(device); });
+  }
+  Result<std::vector<std::string>> devices_of_code(std::int64_t code) override {
+    return read<std::vector<std::string>>([&] { return inner_->devices_of_code(code); });
+  }
   Result<StoredBytes> stored(const std::string& owner) override {
     return read<StoredBytes>([&] { return inner_->stored(owner); });
   }

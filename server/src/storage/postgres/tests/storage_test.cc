@@ -138,7 +138,8 @@ TEST_F(PostgresTest, AServerThatWaitsChangesNoTables) {
   open().value().reset();
   const std::string newest = std::to_string(postgres::migrations().size());
   // The migrations from 6 on are undone.
-  sql("DROP TABLE rejections; ALTER TABLE trials DROP COLUMN rejected;"
+  sql("ALTER TABLE devices DROP COLUMN code; DROP TABLE rejections; ALTER TABLE trials DROP COLUMN "
+      "rejected;"
       " ALTER TABLE attempts DROP COLUMN rejection, DROP COLUMN inherited;"
       " ALTER TABLE shards DROP COLUMN peer, DROP COLUMN peer_secret;"
       " DELETE FROM schema_versions WHERE version >= 6;"

@@ -54,7 +54,8 @@ class SqliteFile : public testing::Test {
 
   // Gives the file the schema of version 22.
   static void undo_seen_devices(sqlite::Db& db) {
-    db.exec("DROP TABLE rejections");  // of version 27, with the next three columns
+    db.exec("ALTER TABLE devices DROP COLUMN code");  // of version 28
+    db.exec("DROP TABLE rejections");                 // of version 27, with the next three columns
     db.exec("ALTER TABLE attempts DROP COLUMN rejection");
     db.exec("ALTER TABLE attempts DROP COLUMN inherited");
     db.exec("ALTER TABLE trials DROP COLUMN rejected");
