@@ -65,6 +65,7 @@ if TYPE_CHECKING:
     from hyperflock._client.client import Client
     from hyperflock._client.deletion import Deleted
     from hyperflock._client.placement import DeviceShare, Placement, Requires
+    from hyperflock._client.rejection import Rejected
     from hyperflock._client.study import Study
     from hyperflock._client.webhooks import verify_webhook
     from hyperflock._execution.dry_run import DryRun
@@ -72,7 +73,7 @@ if TYPE_CHECKING:
     from hyperflock._execution.replay import Replay
     from hyperflock._model.grid import grid_point, grid_size, suggest_grid, trial_seed
     from hyperflock._model.provenance import Provenance
-    from hyperflock._model.results import Attempt, TrialError, TrialResult
+    from hyperflock._model.results import Attempt, Rejection, TrialError, TrialResult
     from hyperflock._model.sampling import random_point, sobol_point
     from hyperflock._model.space import Scalar
     from hyperflock._reports.estimate import Progress
@@ -127,6 +128,8 @@ __all__ = [
     "Progress",
     "ProtocolError",
     "Provenance",
+    "Rejected",
+    "Rejection",
     "Replay",
     "ReplayError",
     "Requires",
@@ -182,6 +185,8 @@ _HOMES = dict.fromkeys(__all__, "_base.errors") | {
     "Plot": "_reports.plots",
     "Progress": "_reports.estimate",
     "Provenance": "_model.provenance",
+    "Rejected": "_client.rejection",
+    "Rejection": "_model.results",
     "Replay": "_execution.replay",
     "run_local": "_execution.local",
     "Scalar": "_model.space",

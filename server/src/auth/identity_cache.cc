@@ -315,6 +315,12 @@ std::optional<storage::Device> IdentityCache::check_device(std::string_view id,
   return found && !found->revoked ? found : std::nullopt;
 }
 
+std::optional<std::string> IdentityCache::project_of_device(const std::string& id) const {
+  const std::shared_lock lock(mutex_);
+  const auto found = devices_.find(id);
+  return found == devices_.end() ? std::nullopt : std::optional(found->second.project);
+}
+
 bool IdentityCache::is_revoked(std::string_view id, std::string_view secret) const {
   const auto found = find_own(id, secret);
   return found && found->revoked;

@@ -53,6 +53,9 @@ class IdentityCache {
   std::optional<Caller> check_token(std::string_view token) const;
   // Returns the device if the secret is right and the device is not revoked.
   std::optional<storage::Device> check_device(std::string_view id, std::string_view secret) const;
+  // Returns the project of a device, even if the device is revoked; nullopt if the server does not
+  // know it.
+  std::optional<std::string> project_of_device(const std::string& id) const;
   // Returns whether the id and the secret are those of a revoked device.
   bool is_revoked(std::string_view id, std::string_view secret) const;
   // Returns the device with this id and secret, even if it is revoked, because a revoked device may

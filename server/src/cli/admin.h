@@ -45,7 +45,8 @@ struct AdminCommand {
   double expires_hours = 0;  // 0: never
   double grace_hours = 24;
   std::int64_t max_uses = 0;
-  std::string reason;      // of a stop or a refusal
+  std::string reason;      // of a stop, a refusal or a rejection
+  bool reject = false;     // what the device has sent
   std::string researcher;  // whose ceiling
   std::optional<double> time_limit_s;
   std::optional<std::int64_t> devices;

@@ -54,6 +54,11 @@ class Flags {
   void name(CLI::App& verb, const std::string& about) {
     verb.add_option("NAME", command_.name, about)->required();
   }
+  void rejects(CLI::App& verb, const std::string& about) {
+    CLI::Option* reject = verb.add_flag("--reject", command_.reject, about);
+    verb.add_option("--reason", command_.reason, "why they are rejected, for the researchers")
+        ->needs(reject);
+  }
   void reason(CLI::App& verb) {
     verb.add_option("--reason", command_.reason, "why, for the researchers");
   }
@@ -188,8 +193,10 @@ void add_admin_commands(CLI::App& app, AdminCommand& command) {
                "it takes devices for so long; for ever by default");
   code.add_option("--max-uses", command.max_uses, "so many devices may join by it; 0 is any number")
       ->check(CLI::NonNegativeNumber);
-  flags.id(flags.verb("revoke", "no device joins by it any more; those that did stay"),
-           "as `enrol list` shows it");
+  CLI::App& close =
+      flags.verb("revoke", "no device joins by it any more; those that did stay, unless rejected");
+  flags.id(close, "as `enrol list` shows it");
+  flags.rejects(close, "revokes the devices that joined by it, and rejects their results");
 
   flags.group("researcher", "people: list, create, approve, refuse, suspend, quota, projects");
   flags.verb("list", "everybody, with their state, projects and limits");
@@ -218,7 +225,9 @@ void add_admin_commands(CLI::App& app, AdminCommand& command) {
   flags.projects(projects);
 
   flags.group("device", "volunteers' devices: revoke, erase");
-  flags.name(flags.verb("revoke", "the device computes no more"), "the device's id");
+  CLI::App& ban = flags.verb("revoke", "the device computes no more");
+  flags.name(ban, "the device's id");
+  flags.rejects(ban, "its results do not count any more, and their trials run again elsewhere");
   flags.name(flags.verb("erase", "forgets the device; its results stay, without its name"),
              "the device's id");
 

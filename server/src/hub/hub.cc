@@ -202,6 +202,19 @@ class StrandHub final : public Hub {
                  std::move(done));
   }
 
+  void reject_results(Rejection given, Callback<dispatch::RejectedCounts> done) override {
+    change_study(dispatch::StudyRejectRequested{{},
+                                                std::move(given.study),
+                                                std::move(given.which),
+                                                given.quota,
+                                                std::move(given.by),
+                                                std::move(given.reason),
+                                                std::move(given.note)},
+                 [this, done = std::move(done)](const Result<StudyId>& study) {
+                   study ? done(rejected_) : done(study.error());
+                 });
+  }
+
   void extend_study(Extension given, Callback<StudyId> done) override {
     change_study(dispatch::StudyExtendRequested{{},
                                                 std::move(given.study),
@@ -571,6 +584,7 @@ class StrandHub final : public Hub {
         submit.mapped()(answer.result.error());
       }
     } else if (const auto change = changes_.extract(answer.request)) {
+      rejected_ = answer.rejected.value_or(dispatch::RejectedCounts{});
       change.mapped()(answer.result);
     }
   }
@@ -758,6 +772,7 @@ class StrandHub final : public Hub {
   Watchers output_watchers_;
   std::map<RequestId, Callback<Submitted>> submits_;
   std::map<RequestId, Callback<StudyId>> changes_;  // cancels and reissues
+  dispatch::RejectedCounts rejected_;               // of the answer that is delivered now
   std::uint64_t last_request_ = 0;
   std::function<void()> quiet_;
   bool leaves_full_ = false;  // the disk has room again, and the writer must be told

@@ -85,6 +85,16 @@ struct Extension {
   bool awaits_approval = false;  // the study, from now on
 };
 
+// A request to reject attempts of a study (R71).
+struct Rejection {
+  storage::StudyRow study;  // as just read from storage
+  storage::Selection which{};
+  storage::Quota quota{};
+  std::string by{};
+  std::string reason{};
+  storage::NoteAudit note{};
+};
+
 struct Submitted {
   StudyId study{};
   enum class How { created, repeated } how = How::created;
@@ -181,6 +191,11 @@ class Hub {
   // Issues the failed trials of a study again. Errors: those of storage; `quota_exceeded` if an
   // ended study would run again; `no_failed_trial` if other code is given and no trial has failed.
   virtual void reissue_study(Reissue reissue, Callback<StudyId> done) = 0;
+  // Rejects attempts of a study in several commits, so that other commits need not wait long.
+  // `done` runs after the last one. Errors: those of storage; `quota_exceeded` if an ended study
+  // would run again. If storage fails between two commits, some attempts are rejected: the same
+  // call rejects the others.
+  virtual void reject_results(Rejection rejection, Callback<dispatch::RejectedCounts> done) = 0;
   // Gives a study more trials; if it had ended, it runs again. Errors: those of storage;
   // `quota_exceeded`; `space_changed` if another request has changed the space meanwhile.
   virtual void extend_study(Extension extension, Callback<StudyId> done) = 0;

@@ -214,6 +214,15 @@ export const deviceRow = fields({
 });
 export type DeviceRow = v.InferOutput<typeof deviceRow>;
 
+/** Who rejected an attempt, when and why (R71). */
+export const rejectionRow = fields({
+  by: text(MAX_TEXT),
+  at: integer(),
+  reason: v.exactOptional(text(MAX_TEXT)),
+  inherited: v.exactOptional(flag),
+});
+export type RejectionRow = v.InferOutput<typeof rejectionRow>;
+
 /** One run of a trial on one device. */
 export const attemptRow = fields({
   attempt: integer(1),
@@ -230,6 +239,7 @@ export const attemptRow = fields({
   software: v.exactOptional(text(MAX_RECORDED_SOFTWARE)),
   code_version: v.exactOptional(integer(1)),
   error: v.exactOptional(failure),
+  rejected: v.exactOptional(rejectionRow),
 });
 export type AttemptRow = v.InferOutput<typeof attemptRow>;
 
@@ -264,6 +274,7 @@ export const trialRow = fields({
   load_ms: integer(),
   seq: integer(),
   accepted_attempt: v.exactOptional(integer(1)),
+  rejected: v.exactOptional(integer()),
   code_version: v.exactOptional(integer(1)),
   device: v.exactOptional(deviceRow),
   error: v.exactOptional(failure),
@@ -291,6 +302,14 @@ export const artifactRow = fields({
   store: v.exactOptional(text(MAX_TEXT)),
 });
 export type ArtifactRow = v.InferOutput<typeof artifactRow>;
+
+/** What one request has rejected (R71). */
+export const rejectedRow = fields({
+  study: integer(1),
+  rejected: integer(),
+  trials: integer(),
+});
+export type RejectedRow = v.InferOutput<typeof rejectedRow>;
 
 /** The researcher or administrator who sent the request. */
 export const me = fields({

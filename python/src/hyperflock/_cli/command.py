@@ -6,7 +6,7 @@ ended the command; 143 SIGTERM ended it (signals.py).
 An error is one line on standard error: ``error [code]: message``.
 
 The commands are in submit.py, studies.py, artifacts.py, replay.py, deletion.py, dashboard.py,
-sampler.py, webhook.py, server.py, up.py and demo.py.
+rejection.py, sampler.py, webhook.py, server.py, up.py and demo.py.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from hyperflock._cli import artifacts as _cli_artifacts
 from hyperflock._cli import dashboard as _cli_dashboard
 from hyperflock._cli import deletion as _cli_deletion
 from hyperflock._cli import demo as _cli_demo
+from hyperflock._cli import rejection as _cli_rejection
 from hyperflock._cli import replay as _cli_replay
 from hyperflock._cli import sampler as _cli_sampler
 from hyperflock._cli import server as _cli_server
@@ -57,6 +58,7 @@ PARTS = (
     _cli_deletion,
     _cli_dashboard,
     _cli_replay,
+    _cli_rejection,
     _cli_sampler,
     _cli_webhook,
     _cli_server,

@@ -160,19 +160,34 @@ def devices(as_json: Json = False, url: Url = None, token: Token = None) -> int:
     return 0
 
 
-@command("hyperflock revoke d_0f3a")
+@command("hyperflock revoke d_0f3a", "hyperflock revoke d_0f3a --reject --reason 'it lies'")
 def revoke(
     device: Annotated[str, typer.Argument(metavar="DEVICE", help="As 'hyperflock devices' shows.")],
+    reject: Annotated[
+        bool, typer.Option("--reject", help="Also reject what it has sent in your studies.")
+    ] = False,
+    reason: Annotated[str, typer.Option(help="Why it is rejected.", show_default=False)] = "",
     as_json: Json = False,
     url: Url = None,
     token: Token = None,
 ) -> int:
-    """Ban a device; its trials go to others. Administrators only."""
-    Client(url, token).revoke(device)
+    """Ban a device of your projects; its trials go to others.
+
+    With --reject, its results do not count any more, and their trials run again on other devices:
+    in your studies, or in all studies if you are an administrator.
+    """
+    if reason and not reject:
+        raise typer.BadParameter("--reason goes with --reject")
+    done = Client(url, token).revoke(device, reject=reject, reason=reason)
     if as_json:
-        show_json({"device": device, "revoked": True})
-    else:
-        print(f"{clean(device)} is shut out")
+        show_json(done)
+        return 0
+    print(f"{clean(device)} is shut out")
+    if reject:
+        print(
+            f"{done['rejected']} attempts in {done['studies']} studies are rejected,"
+            f" {done['trials']} trials run again"
+        )
     return 0
 
 

@@ -294,6 +294,9 @@ def attempt_texts(trial: TrialResult) -> list[str]:
         text = f"attempt {run.id} {run.state} on {device}, {run.run_s:.1f} s"
         if run.code_version > 1:
             text += f", version {run.code_version} of the code"
+        if run.rejection:
+            why = f": {run.rejection.reason}" if run.rejection.reason else ""
+            text += f"\n  rejected by {run.rejection.by} at {run.rejection.at:%Y-%m-%d %H:%M}{why}"
         if run.error:
             text += f"\n  [{run.error.code}] {run.error.message}"
             text += "".join(f"\n  {line}" for line in run.error.traceback.splitlines())

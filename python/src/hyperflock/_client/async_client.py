@@ -197,17 +197,34 @@ class AsyncClient(AsyncSearches):
         """Return the connected devices, as the server shows them."""
         return await whole(self._http, "/api/workers", "workers")
 
-    async def revoke(self, device: str) -> None:
-        """Ban a device: its attempts go to others, and it cannot join again. For administrators.
+    async def revoke(
+        self, device: str, *, reject: bool = False, reason: str = ""
+    ) -> dict[str, Any]:
+        """Ban a device: its attempts go to others, and its credential is refused from now on.
+
+        Parameters
+        ----------
+        device
+            Its id. It must belong to a project that is open to you.
+        reject
+            Also reject what it has sent, as `Study.reject` does, in all of your studies; for an
+            administrator, in all studies.
+        reason
+            Why it is rejected.
+
+        Returns
+        -------
+        dict
+            ``device`` and ``revoked``. With ``reject`` also the numbers of ``studies``, of
+            ``rejected`` attempts and of ``trials`` that run again.
 
         Raises
         ------
-        AuthError
-            ``forbidden``: the token does not belong to an administrator.
         ServerError
-            ``unknown_device``: there is no such device.
+            ``unknown_device``: there is no such device in your projects.
         """
-        await self._http.post(f"/api/devices/{quote(device, safe='')}/revoke", {})
+        body = {"reject": True, **({"reason": reason} if reason else {})} if reject else {}
+        return dict(await self._http.post(f"/api/devices/{quote(device, safe='')}/revoke", body))
 
     async def webhook_secret(self, *, renew: bool = False) -> str:
         """Return the key with which the server signs its posts to this user's webhooks.

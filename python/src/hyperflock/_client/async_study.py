@@ -38,8 +38,9 @@ from hyperflock._client.mending import retry
 from hyperflock._client.numbers import number_of
 from hyperflock._client.other_content import extend_study
 from hyperflock._client.placement import Placement, placement_of
+from hyperflock._client.rejection import RejectingStudy
 from hyperflock._client.submission import check_priority
-from hyperflock._client.view import StudyView, detached_text
+from hyperflock._client.view import detached_text
 from hyperflock._client.webhooks import webhook_of
 from hyperflock._execution.replay import (
     DEFAULT_TOLERANCE,
@@ -82,7 +83,7 @@ if TYPE_CHECKING:
 _PAGE = 500
 
 
-class AsyncStudy(StudyView):
+class AsyncStudy(RejectingStudy):
     """A study at the server, returned by `AsyncClient.grid`, `.study` and `.studies`."""
 
     def __init__(self, http: Http, row: StudyRow, *, progress: bool | None = None) -> None:

@@ -104,6 +104,7 @@ class Study(StudyView):
     retry_failed = blocking_chained(AsyncStudy.retry_failed)
     retry_with = blocking_chained(AsyncStudy.retry_with)
     extend = blocking_chained(AsyncStudy.extend)
+    reject = blocking(AsyncStudy.reject)
     delete = blocking(AsyncStudy.delete)
     replay = blocking(AsyncStudy.replay)
 

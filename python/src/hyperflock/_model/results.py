@@ -24,6 +24,7 @@ from hyperflock._transport.messages import (
     DeviceRow,
     Dimension,
     Failure,
+    RejectionRow,
     SeriesOfTrial,
     StudyRow,
     StudySpec,
@@ -60,6 +61,28 @@ class TrialError:
 
 
 @dataclass(frozen=True)
+class Rejection:
+    """Says that an attempt was rejected (`Study.reject`), so that its result does not count.
+
+    Attributes
+    ----------
+    by : str
+        Who rejected it.
+    at : datetime
+        When.
+    reason : str
+        Why; may be empty.
+    inherited : bool
+        Whether it was rejected only because it began with a checkpoint of a rejected attempt.
+    """
+
+    by: str
+    at: datetime
+    reason: str = ""
+    inherited: bool = False
+
+
+@dataclass(frozen=True)
 class Attempt:
     """One run of a trial on one device.
 
@@ -86,6 +109,8 @@ class Attempt:
         checkpoint.
     code_version : int
         The version of the study's code that it ran.
+    rejection : Rejection or None
+        Who rejected it, when and why.
     """
 
     id: int
@@ -105,6 +130,7 @@ class Attempt:
     resumed_from: int | None = None
     resumed_step: int | None = None
     code_version: int = 1
+    rejection: Rejection | None = None
 
 
 @dataclass(frozen=True)
@@ -385,6 +411,16 @@ def _attempt(row: AttemptRow) -> Attempt:
         resumed_from=row.resumed_from if isinstance(row.resumed_from, int) else None,
         resumed_step=row.resumed_step if isinstance(row.resumed_step, int) else None,
         code_version=row.code_version if isinstance(row.code_version, int) else 1,
+        rejection=_rejection(row.rejected) if isinstance(row.rejected, RejectionRow) else None,
+    )
+
+
+def _rejection(row: RejectionRow) -> Rejection:
+    return Rejection(
+        by=clean(row.by),
+        at=datetime.fromtimestamp(row.at / 1000, tz=timezone.utc),
+        reason=clean(row.reason) if isinstance(row.reason, str) else "",
+        inherited=row.inherited is True,
     )
 
 

@@ -618,6 +618,16 @@ class DeviceRow(Struct):
     adapter: Text | UnsetType = UNSET  # the adapter of a graphics device
 
 
+class RejectionRow(Struct):
+    """Who rejected an attempt, when and why (R71)."""
+
+    by: Text
+    at: Count
+    reason: Text | UnsetType = UNSET
+    # only because it began with a checkpoint of a rejected attempt
+    inherited: bool | UnsetType = UNSET
+
+
 class AttemptRow(Struct):
     """One run of a trial on one device."""
 
@@ -635,6 +645,7 @@ class AttemptRow(Struct):
     software: RecordedSoftware | UnsetType = UNSET  # the programs that computed the attempt (R52)
     code_version: Ordinal | UnsetType = UNSET  # the version of the code that the attempt runs (R64)
     error: Failure | UnsetType = UNSET
+    rejected: RejectionRow | UnsetType = UNSET  # its result does not count (R71)
 
 
 SuggestedValue = tuple[Name, Distribution, Answer]
@@ -658,6 +669,7 @@ class TrialRow(Struct):
     load_ms: Millis
     seq: Count  # the trial's place in the order in which trials finished
     accepted_attempt: AttemptId | UnsetType = UNSET
+    rejected: Count | UnsetType = UNSET  # how many of its attempts are rejected (R71)
     code_version: Ordinal | UnsetType = UNSET  # the version of the deciding attempt's code (R64)
     device: DeviceRow | UnsetType = UNSET
     error: Failure | UnsetType = UNSET
@@ -699,6 +711,14 @@ class LogPage(Struct):
 
     lines: list[LogLine]
     cursor: Count
+
+
+class RejectedRow(Struct):
+    """What one request has rejected (R71)."""
+
+    study: StudyId
+    rejected: Count  # attempts
+    trials: Count  # trials that run again
 
 
 class DeletedRow(Struct):

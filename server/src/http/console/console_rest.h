@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,6 +17,7 @@
 namespace hyperflock::http {
 
 std::span<const Route> study_routes();      // study_rest.cc
+std::span<const Route> rejection_routes();  // rejection_rest.cc
 std::span<const Route> trial_routes();      // trial_rest.cc
 std::span<const Route> series_routes();     // series_rest.cc
 std::span<const Route> blob_routes();       // blob_rest.cc
@@ -46,6 +49,25 @@ void end_page(protocol::ObjectWriter& body, const Page& page, const std::vector<
               bool more) {
   body.integer("cursor", rows.empty() ? page.after : rows.back().id).boolean("more", more).end();
 }
+
+// What was rejected in all studies.
+struct RejectedEverywhere {
+  std::int64_t devices = 0;   // that joined by the code
+  std::int64_t studies = 0;   // in which something was rejected
+  std::int64_t attempts = 0;  // that are rejected now
+  std::int64_t trials = 0;    // that run again
+  using Done = std::function<void(const Result<RejectedEverywhere>&)>;
+};
+// Rejects what the device has sent in every study that the caller may continue (R71). `done` may
+// run on any thread. After an error, what was rejected stays so.
+void reject_everywhere(const SiteContext& context, const Request& request,
+                       const std::string& device, const std::string& reason,
+                       RejectedEverywhere::Done done);
+
+// Revokes all devices that joined by this code, and does the same for each of them. `studies` is
+// not counted.
+void revoke_devices_of_code(const SiteContext& context, const Request& request, std::int64_t code,
+                            const std::string& reason, RejectedEverywhere::Done done);
 
 // Returns the name of the project, or of the caller's first project if `named` is empty. Errors:
 // `forbidden` if the caller may use no project, `bad_field` if the caller may not use this one.

@@ -92,9 +92,9 @@ Status admit(const SiteContext& context, const Route& route, Request& request) {
 std::span<const Route> console_routes() {
   static const std::vector<Route> all = [] {
     std::vector<Route> out(kSiteRoutes.begin(), kSiteRoutes.end());
-    for (const auto& part : {study_routes(), trial_routes(), series_routes(), blob_routes(),
-                             artifact_routes(), webhook_routes(), people_routes(), rules_routes(),
-                             enrolment_routes(), operator_routes()}) {
+    for (const auto& part : {study_routes(), rejection_routes(), trial_routes(), series_routes(),
+                             blob_routes(), artifact_routes(), webhook_routes(), people_routes(),
+                             rules_routes(), enrolment_routes(), operator_routes()}) {
       out.insert(out.end(), part.begin(), part.end());
     }
     return out;

@@ -161,30 +161,68 @@ Status revoke_code(const SiteContext& context, const Request& request, const Rep
   if (!code || !auth::IdentityCache::may_use(request.principal, code->project)) {
     return Error{"unknown_enrolment", "There is no such code, or it is of another project."};
   }
-  return commit_noted(context, storage::RevokeEnrolment{code->id},
-                      note_of(request, "enrolment.revoke", std::to_string(code->id)), reply,
-                      [id = code->id](const Outcome&) {
-                        return object_response(200, [&](ObjectWriter& body) {
-                          body.integer("enrolment", id).boolean("revoked", true);
-                        });
-                      });
+  TRY(const auto query, parse_device_revocation(request.body));
+  const storage::RevokeEnrolment change{code->id};
+  const auto revoked = [&context, request, change, query, reply](const Result<Outcome>& outcome) {
+    if (!outcome) return reply(error_response(outcome.error()));
+    context.identities.committed(change, *outcome);
+    if (!query.reject) {
+      return reply(object_response(200, [&](ObjectWriter& body) {
+        body.integer("enrolment", change.id).boolean("revoked", true);
+      }));
+    }
+    revoke_devices_of_code(context, request, change.id, query.reason,
+                           [change, reply](const Result<RejectedEverywhere>& done) {
+                             if (!done) return reply(error_response(done.error()));
+                             reply(object_response(200, [&](ObjectWriter& body) {
+                               body.integer("enrolment", change.id)
+                                   .boolean("revoked", true)
+                                   .integer("devices", done->devices)
+                                   .integer("rejected", done->attempts)
+                                   .integer("trials", done->trials);
+                             }));
+                           });
+  };
+  context.hub.commit({change, note_of(request, "enrolment.revoke", std::to_string(code->id))},
+                     revoked);
+  return {};
 }
 
 // ---- devices
 
 // Refuses the device from now on, closes its session, and issues the trial of its attempt again.
+// With `reject`, what it has sent is rejected afterwards. A researcher may revoke devices of a
+// project that is open to them, because they also hand out the codes by which devices join it.
 Status revoke_device(const SiteContext& context, const Request& request, const Reply& reply) {
+  TRY(const auto query, parse_device_revocation(request.body));
   const std::string& device = request.captures.front();
-  const auto answer = [&identities = context.identities,
-                       device](const Outcome& outcome) -> Result<Response> {
-    if (outcome.applied == Applied::conflict) return unknown_device();
-    identities.committed(storage::RevokeDevice{device}, outcome);
+  const auto project = context.identities.project_of_device(device);
+  if (!project || !auth::IdentityCache::may_use(request.principal, *project))
+    return unknown_device();
+  const auto revoked = [&context, request, device, query, reply](const Outcome& outcome) {
+    if (outcome.applied == Applied::conflict) return reply(error_response(unknown_device()));
+    context.identities.committed(storage::RevokeDevice{device}, outcome);
     telemetry::log(telemetry::LogLevel::info, "device_revoked", {{"device", device}});
-    return object_response(
-        200, [&](ObjectWriter& body) { body.text("device", device).boolean("revoked", true); });
+    if (!query.reject) {
+      return reply(object_response(
+          200, [&](ObjectWriter& body) { body.text("device", device).boolean("revoked", true); }));
+    }
+    reject_everywhere(context, request, device, query.reason,
+                      [device, reply](const Result<RejectedEverywhere>& done) {
+                        if (!done) return reply(error_response(done.error()));
+                        reply(object_response(200, [&](ObjectWriter& body) {
+                          body.text("device", device)
+                              .boolean("revoked", true)
+                              .integer("studies", done->studies)
+                              .integer("rejected", done->attempts)
+                              .integer("trials", done->trials);
+                        }));
+                      });
   };
   context.hub.revoke_device(device, note_of(request, "device.revoke", device),
-                            reply_with(reply, answer));
+                            [revoked, reply](const Result<Outcome>& outcome) {
+                              outcome ? revoked(*outcome) : reply(error_response(outcome.error()));
+                            });
   return {};
 }
 
@@ -201,7 +239,7 @@ constexpr std::array<Route, 7> kEnrolmentRoutes{{
         {Method::post, "/api/enrolment", Access::principal, answer_later<create_code>, kSmallBody}),
     {Method::post, "/api/enrolment/{}/revoke", Access::principal, answer_later<revoke_code>,
      kSmallBody},
-    {Method::post, "/api/devices/{}/revoke", Access::admin, answer_later<revoke_device>,
+    {Method::post, "/api/devices/{}/revoke", Access::principal, answer_later<revoke_device>,
      kSmallBody},
     {Method::post, "/api/devices/{}/erase", Access::admin, answer_later<erase_by_admin>,
      kSmallBody},

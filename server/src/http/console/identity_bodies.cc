@@ -130,6 +130,17 @@ Result<ReasonQuery> parse_reason(std::string_view body) {
   });
 }
 
+Result<DeviceRevocation> parse_device_revocation(std::string_view body) {
+  if (body.empty()) return DeviceRevocation{};
+  return parse_body<DeviceRevocation>(body, [](const Value& in, DeviceRevocation& query) {
+    if (const Value reject = in.find("reject"); reject.present()) query.reject = reject.as_bool();
+    const Value reason = in.find("reason");
+    if (!reason.present()) return;
+    query.reason = read_reason(reason);
+    if (!query.reject) reason.bad_field("left out, unless the results are rejected");
+  });
+}
+
 Result<ResearcherChange> parse_researcher_change(std::string_view body) {
   return parse_body<ResearcherChange>(body, [](const Value& in, ResearcherChange& change) {
     if (const Value state = in.find("state"); state.present()) {

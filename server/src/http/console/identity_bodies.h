@@ -63,6 +63,11 @@ struct ResearcherQuery {
 struct ReasonQuery {
   std::string reason;
 };
+// The body of POST /api/devices/<id>/revoke and of POST /api/enrolment/<id>/revoke.
+struct DeviceRevocation {
+  bool reject = false;  // whether what the device, or those of the code, have sent is rejected
+  std::string reason;   // of that
+};
 // The body of POST /api/researchers/<id>. Only fields that are given change.
 struct ResearcherChange {
   std::optional<storage::PrincipalState> state;
@@ -78,6 +83,7 @@ Result<EnrolmentQuery> parse_enrolment_query(std::string_view body);
 Result<RegisterQuery> parse_register_query(std::string_view body);
 Result<ResearcherQuery> parse_researcher_query(std::string_view body);
 Result<ReasonQuery> parse_reason(std::string_view body);
+Result<DeviceRevocation> parse_device_revocation(std::string_view body);
 Result<ResearcherChange> parse_researcher_change(std::string_view body);
 
 }  // namespace hyperflock::http

@@ -72,6 +72,13 @@ void append_attempt(std::string& out, const storage::AttemptRow& attempt) {
   if (!attempt.software.empty()) row.text("software", attempt.software);
   row.integer("code_version", attempt.code);
   if (attempt.failure) append_failure(row.begin("error"), *attempt.failure);
+  if (attempt.rejection) {
+    ObjectWriter rejection(row.begin("rejected"));
+    rejection.text("by", attempt.rejection->by).integer("at", attempt.rejection->at);
+    if (!attempt.rejection->reason.empty()) rejection.text("reason", attempt.rejection->reason);
+    if (attempt.rejection->inherited) rejection.boolean("inherited", true);
+    rejection.end();
+  }
   row.end();
 }
 
@@ -269,6 +276,7 @@ std::string trial_row_json(const storage::TrialDetail& detail, Detail amount) {
       .integer("seed", row.seed);
   append_values(trial.begin("values"), row.values);
   trial.integer("attempts", row.attempts);
+  if (row.rejected > 0) trial.integer("rejected", row.rejected);
   if (row.accepted_attempt) trial.integer("accepted_attempt", to_int(*row.accepted_attempt));
   if (detail.attempt) {
     trial.integer("code_version", detail.attempt->code);

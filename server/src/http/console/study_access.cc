@@ -39,6 +39,15 @@ Result<storage::StudyRow> readable_study(const SiteContext& context, const Reque
   return std::move(*row);
 }
 
+Result<storage::StudyRow> usable_study(const SiteContext& context, const Request& request) {
+  auto row = readable_study(context, request);
+  if (row && !auth::IdentityCache::may_use(request.principal, row->project)) {
+    return Error{"forbidden",
+                 "This study's project is not open to you any more; ask an administrator."};
+  }
+  return row;
+}
+
 Status reply_noted(const SiteContext& context, const Request& request, const storage::StudyRow& row,
                    Response response, Reply reply) {
   if (row.owner == request.principal.name) {

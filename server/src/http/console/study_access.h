@@ -30,6 +30,11 @@ bool may_see(const storage::Principal& principal, const storage::StudyRow& study
 // Reads from storage. Error: `unknown_study`.
 Result<storage::StudyRow> readable_study(const SiteContext& context, const Request& request);
 
+// Returns the same study, if its project is open to the caller, too: a researcher who has lost a
+// project can still read its studies, but cannot continue them. Errors: `unknown_study`,
+// `forbidden`.
+Result<storage::StudyRow> usable_study(const SiteContext& context, const Request& request);
+
 // Replies with content of the study. If an administrator reads another person's code, data or
 // files, an entry of the audit log is committed first. If that commit fails, no content is sent.
 Status reply_noted(const SiteContext& context, const Request& request, const storage::StudyRow& row,

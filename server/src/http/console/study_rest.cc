@@ -25,11 +25,6 @@ using protocol::ObjectWriter;
 // The study's row is sent in update frames of at most 1 MiB, so its space must be much smaller.
 constexpr std::uint64_t kSpecBody = std::uint64_t{512} * 1024;
 
-Error closed_project() {
-  return Error{"forbidden",
-               "This study's project is not open to you any more; ask an administrator."};
-}
-
 // ---- submitting
 
 std::vector<std::string> hashes_of(const protocol::StudySpec& spec) {
@@ -210,14 +205,6 @@ Status pause(const SiteContext& context, const Request& request, const Reply& re
   context.hub.pause_study(row.id, true, note_of(request, "study.pause", {}),
                           row_replier(context, request, reply));
   return {};
-}
-
-// A researcher who has lost a project can still read its studies, but cannot continue them.
-Result<storage::StudyRow> usable_study(const SiteContext& context, const Request& request) {
-  auto row = readable_study(context, request);
-  if (row && !auth::IdentityCache::may_use(request.principal, row->project))
-    return closed_project();
-  return row;
 }
 
 Status resume(const SiteContext& context, const Request& request, const Reply& reply) {
