@@ -19,6 +19,7 @@ import {
   placementOf,
   projectsOf,
   RowError,
+  type Selection,
   type SeriesName,
   type ShareRow,
   type StudiesPage,
@@ -109,6 +110,8 @@ export interface Api {
   /** Gives the study another priority among those of its owner. */
   prioritize(study: number, priority: number): Promise<StudyRow>;
   replay(study: number): Promise<StudyRow>;
+  /** Rejects attempts, so that their trials run again on other devices. */
+  reject(study: number, which: Selection, reason: string): Promise<void>;
   /** Deletes a study that has ended. */
   remove(study: number): Promise<void>;
   /** Makes a new join link for the first project. */
@@ -241,6 +244,11 @@ export class ConsoleApi implements Api {
 
   replay(study: number): Promise<StudyRow> {
     return this.#ask("POST", `/api/studies/${study}/replay`, studyOf);
+  }
+
+  reject(study: number, which: Selection, reason: string): Promise<void> {
+    const body = reason === "" ? which : { ...which, reason };
+    return this.#ask("POST", `/api/studies/${study}/reject`, () => undefined, body);
   }
 
   remove(study: number): Promise<void> {

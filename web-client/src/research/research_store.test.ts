@@ -261,6 +261,18 @@ describe("the buttons", () => {
     expect(store.busy.value).toBe(false);
   });
 
+  it("reject the results of a device and of a trial", async () => {
+    const { store, api } = scenario("#/studies/7");
+    await settled();
+    await store.reject({ device: "d_1" }, "it lies");
+    await settled();
+    await store.reject({ trial: 3 }, "");
+    await settled();
+    expect(api.calls).toContain('reject 7 {"device":"d_1","reason":"it lies"}');
+    expect(api.calls).toContain('reject 7 {"trial":3,"reason":""}');
+    expect(store.busy.value).toBe(false);
+  });
+
   it("show older studies, also when the list is asked for again", async () => {
     const one = researchStories.studies.rows.studies[0];
     const studies = Array.from({ length: 230 }, (_, i) => ({ ...one, study: 230 - i }));

@@ -15,6 +15,7 @@ import type {
   PersonRow,
   PlacementRow,
   ProjectRow,
+  Selection,
   ShareRow,
   StudyRow,
   TrialDetail,
@@ -258,6 +259,11 @@ export class ResearchStore {
     await this.#act(async (api, study) => {
       this.study.value = await api.replay(study);
     });
+  }
+
+  /** Rejects attempts of the study, so that their trials run again on other devices. */
+  async reject(which: Selection, reason: string): Promise<void> {
+    await this.#act((api, study) => api.reject(study, which, reason));
   }
 
   /** Shows more of the older studies. */

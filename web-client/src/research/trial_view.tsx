@@ -1,12 +1,14 @@
 // Shows one trial: parameters, value, reported curve, attempts with their devices, and its error. Page thread.
 
+import { useState } from "preact/hooks";
 import { saveFile } from "../ui/browser.ts";
 import { chartOf } from "../ui/chart.ts";
 import { Chart } from "../ui/chart_view.tsx";
+import { Ask } from "./ask.tsx";
 import { Failure } from "./failure.tsx";
 import { paramText } from "./model/params.ts";
 import { hashOf } from "./model/route.ts";
-import type { AttemptRow, TrialDetail } from "./model/rows.ts";
+import type { AttemptRow, Selection, TrialDetail } from "./model/rows.ts";
 import { visibleText } from "./model/visible_text.ts";
 import { Pairs } from "./pairs.tsx";
 import type { ResearchStore } from "./research_store.ts";
@@ -128,6 +130,50 @@ function Curve({ trial, store }: Props) {
   );
 }
 
+/** A button that rejects attempts, after a confirmation. */
+function Reject({ store, which }: { readonly store: ResearchStore; readonly which: Selection }) {
+  const words = store.words.value.trial;
+  const [isOpen, setIsOpen] = useState(false);
+  const ofDevice = which.device !== undefined;
+  const action = ofDevice ? "reject_device" : "reject_trial";
+  return (
+    <>
+      <button
+        type="button"
+        class="button button-quiet button-small"
+        data-action={action}
+        aria-disabled={store.busy.value}
+        onClick={() => setIsOpen(true)}
+      >
+        {ofDevice ? words.rejectDevice : words.rejectTrial}
+      </button>
+      {isOpen ? (
+        <Ask
+          store={store}
+          action={action}
+          title={ofDevice ? words.rejectDeviceTitle : words.rejectTrialTitle}
+          no={words.rejectNo}
+          yes={words.rejectYes}
+          onYes={(form) => void store.reject(which, String(form.get("reason") ?? "").trim())}
+          onClose={() => setIsOpen(false)}
+          fields={
+            <div>
+              <label class="field-label" for={`${action}-reason`}>
+                {words.rejectReason}
+              </label>
+              <input id={`${action}-reason`} name="reason" class="field" maxLength={500} />
+            </div>
+          }
+        >
+          <p>{words.rejectText}</p>
+          <p>{words.rejectElsewhere}</p>
+          <p>{words.rejectKept}</p>
+        </Ask>
+      ) : null}
+    </>
+  );
+}
+
 function Attempt({
   attempt,
   store,
@@ -163,6 +209,16 @@ function Attempt({
         <StateChip state={attempt.state} label={words.attemptStates[attempt.state]} />
       </div>
       <Pairs rows={rows} />
+      {attempt.rejected === null ? (
+        <div class="button-row">
+          <Reject store={store} which={{ device: attempt.device.device }} />
+        </div>
+      ) : (
+        <p class="quiet" data-part="rejected">
+          {words.trial.rejected(visibleText(attempt.rejected.by), format.time(attempt.rejected.at))}
+          {attempt.rejected.reason === undefined ? "" : `: ${visibleText(attempt.rejected.reason)}`}
+        </p>
+      )}
       {attempt.error === null ? null : (
         <Failure error={attempt.error} store={store} shownTraceback={shownTraceback} />
       )}
@@ -240,7 +296,12 @@ export function TrialView({ store }: { readonly store: ResearchStore }) {
               </section>
             )}
             <section class="card stack">
-              <h2>{words.trial.attempts}</h2>
+              <div class="title-row">
+                <h2>{words.trial.attempts}</h2>
+                {trial.attemptsList.every((attempt) => attempt.rejected !== null) ? null : (
+                  <Reject store={store} which={{ trial: route.trial }} />
+                )}
+              </div>
               <ol class="attempts">
                 {trial.attemptsList.map((attempt) => (
                   <Attempt

@@ -13,6 +13,7 @@ import {
   peopleOf,
   placementOf,
   projectsOf,
+  type Selection,
   type ShareRow,
   seriesNamesOf,
   seriesOf,
@@ -186,6 +187,10 @@ export class FakeConsole implements Api {
   async replay(study: number) {
     await this.#call("replay", study);
     return this.#change(study, { state: "running", failed: 0, finished_at: undefined });
+  }
+
+  async reject(study: number, which: Selection, reason: string) {
+    await this.#call("reject", study, JSON.stringify({ ...which, reason }));
   }
 
   async remove(study: number) {

@@ -38,6 +38,12 @@ export type WebhookEvent = wire.WebhookEvent;
 export type DeliveryState = wire.DeliveryState;
 export type WorkerRow = ReturnType<typeof workerView>;
 export type FailureRow = Readonly<wire.Failure>;
+export type RejectionRow = Readonly<wire.RejectionRow>;
+/** Selects attempts of a study. All conditions must hold. */
+export interface Selection {
+  readonly device?: string;
+  readonly trial?: number;
+}
 /** A file that a trial uploaded. */
 export type ArtifactRow = Readonly<Pick<wire.ArtifactRow, "id" | "name" | "bytes">>;
 /** The connected devices that may run a study's trials, and the reasons why others may not. */
@@ -210,6 +216,8 @@ function attemptView(row: wire.AttemptRow) {
     runMs: row.run_ms,
     loadMs: row.load_ms,
     error: (row.error ?? null) as FailureRow | null,
+    /** Who rejected the attempt, when and why; null: nobody. */
+    rejected: (row.rejected ?? null) as RejectionRow | null,
   } as const;
 }
 

@@ -412,6 +412,17 @@ export interface Words {
     readonly filesNote: string;
     readonly download: string;
     readonly downloadNamed: (name: string) => string;
+    readonly rejected: (who: string, when: string) => string;
+    readonly rejectTrial: string;
+    readonly rejectDevice: string;
+    readonly rejectTrialTitle: string;
+    readonly rejectDeviceTitle: string;
+    readonly rejectText: string;
+    readonly rejectElsewhere: string;
+    readonly rejectKept: string;
+    readonly rejectReason: string;
+    readonly rejectNo: string;
+    readonly rejectYes: string;
   };
 
   readonly join: {

@@ -460,6 +460,18 @@ export const en: Words = {
     filesNote: "They come from a volunteer's device: open them with care.",
     download: "Download",
     downloadNamed: (name) => `Download ${name}`,
+    rejected: (who, when) => `Rejected by ${who}, ${when}`,
+    rejectTrial: "Reject the results",
+    rejectDevice: "Reject all results of this device",
+    rejectTrialTitle: "Reject the results of this trial?",
+    rejectDeviceTitle: "Reject all results of this device?",
+    rejectText:
+      "The results of this study that it has sent do not count any more. This cannot be undone.",
+    rejectElsewhere: "The trials run again, on other devices. A finished study runs again.",
+    rejectKept: "The results are kept as evidence, with your name and the reason.",
+    rejectReason: "Reason (optional)",
+    rejectNo: "Keep them",
+    rejectYes: "Reject",
   },
 
   join: {

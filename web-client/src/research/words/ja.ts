@@ -462,6 +462,18 @@ export const ja: Words = {
     filesNote: "ボランティアの端末から届いたファイルです。開くときはご注意ください。",
     download: "ダウンロード",
     downloadNamed: (name) => `${name} をダウンロード`,
+    rejected: (who, when) => `${who} が却下しました（${when}）`,
+    rejectTrial: "結果を却下",
+    rejectDevice: "この端末の結果をすべて却下",
+    rejectTrialTitle: "この試行の結果を却下しますか？",
+    rejectDeviceTitle: "この端末の結果をすべて却下しますか？",
+    rejectText: "このスタディに送られた結果は数に入らなくなります。元に戻すことはできません。",
+    rejectElsewhere:
+      "該当する試行は、ほかの端末でもう一度実行されます。完了したスタディも再び実行中になります。",
+    rejectKept: "結果は、あなたの名前と理由とともに証拠として残ります。",
+    rejectReason: "理由（任意）",
+    rejectNo: "却下しない",
+    rejectYes: "却下する",
   },
 
   join: {
