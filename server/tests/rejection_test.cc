@@ -154,8 +154,8 @@ TEST_F(RejectionTest, NobodyElseMayReject) {
   TestWorker liar(server_, liar_);
   send_result(liar, 1);
   const std::string& admin = server_.secrets().admin_token;
-  const auto eve = server_.rest_as(admin, "POST", "/api/researchers",
-                                   R"({"name":"eve","projects":["default"]})");
+  const auto eve =
+      server_.rest_as(admin, "POST", "/api/researchers", R"({"name":"eve","projects":[]})");
   const auto made = server_.rest_as(admin, "POST", "/api/tokens",
                                     R"({"researcher":)" + json_at(eve.body, "researcher") + "}");
   const std::string token = json_at(made.body, "token");
