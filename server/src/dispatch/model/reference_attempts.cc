@@ -198,6 +198,7 @@ void Reference::result(const std::string& worker, Id id, std::optional<Cause> ca
     } else if (!attempt->verdict && !trial.accepted && !attempt->rejected &&
                study.state == StudyState::running) {
       attempt->verdict = protocol::Verdict::accepted;
+      attempt->counted.reset();  // its row has no failure any more
       attempt->state = AttemptState::accepted;
       trial.accepted = id;
       trial.state = TrialState::complete;
@@ -213,6 +214,7 @@ void Reference::result(const std::string& worker, Id id, std::optional<Cause> ca
       finish_trial(attempt->study, attempt->trial);
     } else if (!attempt->verdict) {
       attempt->verdict = protocol::Verdict::evidence;
+      attempt->counted.reset();
       attempt->state = AttemptState::evidence;
     }
     ack = "result_ack " + number(id) + ' ' + std::string(protocol::name_of(*attempt->verdict));
