@@ -17,7 +17,7 @@ import {
 } from "./stack.ts";
 
 /** How often each trial is left until it ends, in the order of the tests. */
-const LEAVES = [2, 2, 2, 11, 2, 1, 1, 1, 1, 1, 1, 2];
+const LEAVES = [2, 2, 2, 11, 2, 1, 1, 1, 1, 1, 1, 1, 2];
 // Long enough that a busy machine renews it in time.
 const LEASE_MS = 12_000;
 
@@ -276,6 +276,18 @@ test("a result that is ready while the line is cut", async () => {
   const isWaiting = async () => (await page.locator('[data-phase="delivering"]').count()) > 0;
   await leaveUntil("the finished trial", isWaiting);
   proxy.mend();
+  await until("the delivery", isComplete);
+  await expectKept();
+});
+
+test("a result that is ready while the line is cut, and a reload", async () => {
+  proxy.cut();
+  const isWaiting = async () => (await page.locator('[data-phase="delivering"]').count()) > 0;
+  await leaveUntil("the finished trial", isWaiting);
+  proxy.mend();
+  await page.reload();
+  await expectNoCrashNote();
+  await tapStart(page);
   await until("the delivery", isComplete);
   await expectKept();
 });

@@ -83,7 +83,7 @@ export const en: Dictionary = {
     computing: "Computing",
     delivering: {
       title: "Waiting to deliver",
-      text: "A trial is finished here, but the server cannot be reached. Keep this page open: the result is sent by itself.",
+      text: "A trial is finished here, but the server cannot be reached. Keep this page open if you can: the result is sent by itself, at the latest on your next visit.",
     },
     finishing: "This is the last trial: the device stops by itself when it is done.",
     computingOffline:
