@@ -17,7 +17,7 @@ import {
 } from "./stack.ts";
 
 /** How often each trial is left until it ends, in the order of the tests. */
-const LEAVES = [2, 2, 2, 11, 2, 1, 1, 1, 1, 1, 1, 2];
+const LEAVES = [2, 2, 2, 11, 2, 1, 1, 1, 1, 1, 1, 1, 2];
 // Long enough that a busy machine renews it in time.
 const LEASE_MS = 12_000;
 
@@ -99,11 +99,12 @@ const lastStep = async () => (await row().catch(() => null))?.points?.at(-1)?.[0
 const untilSteps = (steps: number) =>
   until(`step ${steps} of trial ${trial}`, async () => (await lastStep()) >= steps);
 
-/** Waits until the trial makes no steps, as far as the server hears. */
-async function untilStill(): Promise<void> {
+/** Waits until the trial makes no steps, as far as the server hears, or until `isOver`. */
+async function untilStill(isOver = async () => false): Promise<void> {
   let seen = await lastStep();
   let since = Date.now();
   await until("a trial that rests", async () => {
+    if (await isOver()) return true;
     const now = await lastStep();
     if (now !== seen) {
       seen = now;
@@ -125,7 +126,7 @@ async function glance(): Promise<void> {
   await show("visible");
 }
 
-/** Leaves the page and comes back until `isDone`. Each trial ends after it was left often enough. */
+/** Leaves the page and comes back until `isDone`, without a connection, so that no other trial begins. */
 async function leaveUntil(what: string, isDone: () => Promise<boolean>): Promise<void> {
   await until(what, async () => {
     if (await isDone()) return true;
@@ -134,11 +135,26 @@ async function leaveUntil(what: string, isDone: () => Promise<boolean>): Promise
   });
 }
 
+/** Leaves the page and comes back until the trial is complete. The next trial does not begin while the page is hidden. */
+async function leaveUntilComplete(): Promise<void> {
+  await until("the trial's end", async () => {
+    if (await isComplete()) return true;
+    await show("hidden");
+    await untilStill(isComplete);
+    await show("visible");
+    // A trial that makes so many steps does not end by this leave.
+    const at = await lastStep();
+    const goesOn = async () => (await isComplete()) || (await lastStep()) > at + 20;
+    await until("the end or further steps", goesOn);
+    return false;
+  });
+}
+
 const isComplete = async () => (await row()).state === "complete";
 
 /** Lets the trial end, and checks that it counts once. Returns its attempts. */
 async function finish(): Promise<NonNullable<TrialRow["attempts_list"]>> {
-  await leaveUntil("the trial's end", isComplete);
+  await leaveUntilComplete();
   const { values, attempts_list = [], points = [] } = await row();
   const accepted = attempts_list.filter(({ state }) => state === "accepted");
   expect(accepted).toHaveLength(1);
@@ -276,6 +292,18 @@ test("a result that is ready while the line is cut", async () => {
   const isWaiting = async () => (await page.locator('[data-phase="delivering"]').count()) > 0;
   await leaveUntil("the finished trial", isWaiting);
   proxy.mend();
+  await until("the delivery", isComplete);
+  await expectKept();
+});
+
+test("a result that is ready while the line is cut, and a reload", async () => {
+  proxy.cut();
+  const isWaiting = async () => (await page.locator('[data-phase="delivering"]').count()) > 0;
+  await leaveUntil("the finished trial", isWaiting);
+  proxy.mend();
+  await page.reload();
+  await expectNoCrashNote();
+  await tapStart(page);
   await until("the delivery", isComplete);
   await expectKept();
 });

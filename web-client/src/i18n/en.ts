@@ -83,7 +83,7 @@ export const en: Dictionary = {
     computing: "Computing",
     delivering: {
       title: "Waiting to deliver",
-      text: "A trial is finished here, but the server cannot be reached. Keep this page open: the result is sent by itself.",
+      text: "A trial is finished here, but the server cannot be reached. Keep this page open if you can: the result is sent by itself, at the latest on your next visit.",
     },
     finishing: "This is the last trial: the device stops by itself when it is done.",
     computingOffline:
@@ -192,6 +192,11 @@ export const en: Dictionary = {
       x: "Tap the share symbol or ⋮ in the app’s bar.",
       google: "Tap ⋮ or the share symbol in the app’s bar.",
       wechat: "Tap ⋯ at the top right.",
+      tiktok: "Tap ⋯ at the top right.",
+      yahoo_japan: "Open the menu at the bottom of the app.",
+      linkedin: "Tap ⋮ or ⋯ at the top right.",
+      snapchat: "Tap ⋮ or ⋯ in the app’s bar.",
+      kakaotalk: "Tap ⋮ or the share symbol in the app’s bar.",
       other: "Open the app’s menu, often ⋯ or ⋮.",
     },
     choose: (browser) => `Choose “Open in ${browser}” or “Open in browser”.`,

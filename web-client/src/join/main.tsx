@@ -19,8 +19,8 @@ import { JoinPage } from "./page.tsx";
 import { fetchProject } from "./project_api.ts";
 import { isKept, recall } from "./recall.ts";
 
-const inApp = inAppBrowser(navigator.userAgent);
 const isInstalled = matchMedia("(display-mode: standalone)").matches;
+const inApp = inAppBrowser(navigator.userAgent, isInstalled);
 const isIos = isIosSafari(navigator.userAgent, navigator.maxTouchPoints);
 const install = new InstallHint({
   isInApp: inApp !== null,

@@ -204,6 +204,8 @@ export const stories = {
     { phase: "unsupported", reason: "not_isolated" },
     inside("wechat", "WeChat", "android"),
   ),
+  in_app_yahoo_japan: { ...BASE, ...inside("yahoo_japan", "Yahoo! JAPAN", "android") },
+  in_app_kakaotalk: { ...BASE, ...inside("kakaotalk", "KakaoTalk", "ios") },
   in_app_other: { ...BASE, ...inside("other", null, "android") },
   idle_long: { ...BASE, load: { kind: "ready", project: LONG_PROJECT } },
   idle_empty: {

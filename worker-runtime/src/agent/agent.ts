@@ -56,6 +56,8 @@ export class Agent {
   #project: ProjectView | null = null;
   #isVisible: boolean;
   #hasStarted = false;
+  /** The attempt whose result is stored. */
+  #keptResult: number | undefined;
   #clockWatch: (() => void) | null = null;
 
   constructor(options: StartOptions, post: (message: FromAgent) => void) {
@@ -125,13 +127,15 @@ export class Agent {
     this.#store = await Store.open(this.#code);
     this.#contribution = await this.#store.contribution();
     const device = await this.#store.device();
+    const finished = device === null ? null : await this.#store.finished();
+    this.#keptResult = finished?.lease.attempt;
     // Python loads while the graphics device is examined. Without shared memory it is not examined, because no trial
     // can use it.
     const gpu = this.#isShared ? await probeGpu(navigator.gpu, (ms) => pause(ms)) : undefined;
     const told = capabilitiesOf(navigator);
     this.#capabilities = capabilitiesOf(navigator, lentGpu(gpu, told, this.#isCareful));
     this.#hasStarted = true;
-    this.#handle({ kind: "start", device, visible: this.#isVisible });
+    this.#handle({ kind: "start", device, visible: this.#isVisible, finished });
   }
 
   setVisible(visible: boolean): void {
@@ -171,8 +175,17 @@ export class Agent {
   #handle(event: AgentEvent): void {
     const actions = this.#machine.handle(event, performance.now());
     for (const action of actions) this.#perform(action);
+    this.#keepResult();
     this.#setAlarm();
     this.#tellSoon();
+  }
+
+  /** Stores a result until the server has it, because the page may be closed or crash before that. */
+  #keepResult(): void {
+    const finished = this.#machine.undelivered;
+    if (finished === undefined || finished?.lease.attempt === this.#keptResult) return;
+    this.#keptResult = finished?.lease.attempt;
+    this.#store?.keepFinished(finished);
   }
 
   #setAlarm(): void {

@@ -7,9 +7,12 @@ import { openDatabase } from "../../base/database.ts";
 import { sha256Hex } from "../../base/hex.ts";
 import type { Contribution } from "../../page_contract/volunteer_state.ts";
 import type { Device } from "../machine/events.ts";
+import { type Finished, readFinished } from "../machine/finished.ts";
 
 interface DeviceRecord extends Device {
   readonly contribution: Contribution;
+  /** A result that the server may not have. */
+  readonly finished?: unknown;
 }
 
 export interface BlobRecord {
@@ -30,6 +33,7 @@ const NOTHING: Contribution = { trials: 0, seconds: 0 };
 export class Store {
   readonly #database: IDBPDatabase<Schema> | null;
   readonly #project: string;
+  #changing = Promise.resolve();
 
   private constructor(database: IDBPDatabase<Schema> | null, project: string) {
     this.#database = database;
@@ -63,12 +67,28 @@ export class Store {
     await this.#database?.delete("devices", this.#project).catch(() => {});
   }
 
-  async keepContribution(contribution: Contribution): Promise<void> {
-    const record = await this.#record();
-    if (record === null) return;
-    await this.#database
-      ?.put("devices", { ...record, contribution }, this.#project)
-      .catch(() => {});
+  keepContribution(contribution: Contribution): Promise<void> {
+    return this.#change({ contribution });
+  }
+
+  /** Returns the result that an earlier visit could not deliver, or null. */
+  async finished(): Promise<Finished | null> {
+    return readFinished((await this.#record())?.finished);
+  }
+
+  /** Stores a result until it is delivered; null removes it. */
+  keepFinished(finished: Finished | null): Promise<void> {
+    return this.#change({ finished });
+  }
+
+  /** Changes a part of the device's record. Changes are made one after the other, so that none undoes another one. */
+  #change(part: Partial<DeviceRecord>): Promise<void> {
+    this.#changing = this.#changing.then(async () => {
+      const record = await this.#record();
+      if (record === null) return;
+      await this.#database?.put("devices", { ...record, ...part }, this.#project).catch(() => {});
+    });
+    return this.#changing;
   }
 
   async blobs(): Promise<readonly BlobRecord[]> {

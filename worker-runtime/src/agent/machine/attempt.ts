@@ -19,6 +19,7 @@ import type {
   TrialResult,
 } from "../../protocol/messages.ts";
 import type { AskedCall } from "./asked_call.ts";
+import type { Finished } from "./finished.ts";
 import type { Outcome } from "./outcome.ts";
 import { type LoggedRow, SeriesBatch, SeriesLimits } from "./series.ts";
 
@@ -85,6 +86,23 @@ export class Attempt {
   constructor(lease: Lease, now: number) {
     this.lease = lease;
     this.leasedAt = now;
+  }
+
+  /** Returns the attempt as it was when it finished. Its messages have their old numbers (R14). */
+  static restore({ lease, reports, result, runMs }: Finished, now: number): Attempt {
+    const attempt = new Attempt(lease, now);
+    attempt.#seq = result.seq;
+    attempt.#reports = reports.map((message) => ({ message, given: 0 }));
+    attempt.#result = result;
+    attempt.#runMs = runMs;
+    return attempt;
+  }
+
+  /** What must be stored, so that the result can be delivered on a later visit; null before the end. */
+  get finished(): Finished | null {
+    if (this.#result === null) return null;
+    const reports = this.#reports.map(({ message }) => message);
+    return { lease: this.lease, reports, result: this.#result, runMs: this.#runMs };
   }
 
   get id(): number {

@@ -3,6 +3,7 @@
 
 import type { ClientMessage, Lease, ServerMessage } from "../../protocol/index.ts";
 import type { AskedCall, RefusedCall } from "./asked_call.ts";
+import type { Finished } from "./finished.ts";
 import type { Outcome } from "./outcome.ts";
 import type { LoggedRow } from "./series.ts";
 import type { UploadHead } from "./upload_head.ts";
@@ -18,7 +19,13 @@ export interface Device {
 
 export type AgentEvent =
   // Events of the volunteer and the page.
-  | { readonly kind: "start"; readonly device: Device | null; readonly visible: boolean }
+  | {
+      readonly kind: "start";
+      readonly device: Device | null;
+      readonly visible: boolean;
+      /** A result of this device that an earlier visit could not deliver. */
+      readonly finished?: Finished | null;
+    }
   // The page is hidden or pauses. An attempt is kept for a while.
   | { readonly kind: "hidden" }
   | { readonly kind: "visible" }

@@ -1,7 +1,8 @@
 // Tests that an attempt is kept while the volunteer is away for a while: hidden page, pause, lost connection.
 
 import { beforeEach, describe, expect, test } from "vitest";
-import { COMPLETE, leaseOf, Scenario } from "./scenario.fixture.ts";
+import { readFinished } from "./finished.ts";
+import { COMPLETE, DEVICE, leaseOf, Scenario } from "./scenario.fixture.ts";
 
 const LEASE_MS = leaseOf(1).lease_ms;
 /** See KEPT_LEASES of rest.ts. */
@@ -142,5 +143,58 @@ describe("A hidden page", () => {
   test("that closes gives its attempt back at once.", () => {
     s.running(7).on({ kind: "hidden" }).after(2_000).on({ kind: "left" });
     expect(releases()).toEqual([RELEASED]);
+  });
+});
+
+describe("A result that is not delivered", () => {
+  const answer = { type: "result_ack", attempt: 7, seq: 2, verdict: "accepted" } as const;
+
+  function undelivered() {
+    s.running(7).report(7, 0).on({ kind: "closed", code: 1006 }).outcome(7);
+    const { undelivered: finished } = s.machine;
+    if (finished == null) throw new Error("Nothing is kept.");
+    return readFinished(structuredClone({ ...finished }));
+  }
+
+  test("is what a later visit delivers first, with its old numbers.", () => {
+    s.running(7).report(7, 0).after(1_000).outcome(7);
+    const { sent } = s;
+    const finished = readFinished(structuredClone({ ...s.machine.undelivered }));
+    s = new Scenario();
+    s.on({ kind: "start", device: DEVICE, visible: true, finished }).on({ kind: "opened" });
+    expect(s.sent).toMatchObject([{ type: "hello", attempts: [7] }]);
+    expect(s.welcome([]).sent).toEqual(sent);
+    s.hear(answer);
+    expect(s.deeds).toContainEqual({ kind: "contributed", runMs: 1_500 });
+    expect(s.machine.undelivered).toBeNull();
+  });
+
+  test("is kept without a connection, and over a stop.", () => {
+    expect(undelivered()).toMatchObject({ lease: { attempt: 7 }, result: { type: "result" } });
+    s.on({ kind: "stop" });
+    expect(s.machine.undelivered).toBeUndefined();
+  });
+
+  test("is forgotten when the server does not know its attempt.", () => {
+    const finished = undelivered();
+    s = new Scenario();
+    s.on({ kind: "start", device: DEVICE, visible: true, finished }).on({ kind: "opened" });
+    s.welcome([]).hear({ type: "error", code: "unknown_attempt", message: "", attempt: 7 });
+    expect(s.machine.undelivered).toBeNull();
+    expect(s.sent.at(-1)).toEqual({ type: "ready" });
+  });
+
+  test.each([undefined, null, 5, {}, { lease: {}, reports: [], result: {}, runMs: 1 }])(
+    "that was damaged is forgotten: %j",
+    (stored) => {
+      expect(readFinished(stored)).toBeNull();
+    },
+  );
+
+  test("that names messages of another kind is forgotten.", () => {
+    const finished = undelivered();
+    const ready = { type: "ready" };
+    expect(readFinished({ ...finished, result: ready })).toBeNull();
+    expect(readFinished({ ...finished, reports: [ready] })?.reports).toEqual([]);
   });
 });

@@ -16,6 +16,7 @@ import {
 } from "../../protocol/index.ts";
 import type { Attempt } from "./attempt.ts";
 import type { AgentAction, AgentEvent, Device, EventOf } from "./events.ts";
+import type { Finished } from "./finished.ts";
 import { Link } from "./link.ts";
 import { Rest } from "./rest.ts";
 import { Work } from "./work.ts";
@@ -101,6 +102,16 @@ export class Machine {
 
   get isConnected(): boolean {
     return this.#link.isWelcomed;
+  }
+
+  /**
+   * The finished attempt whose result the server may not have; null if there is none, and undefined if all work has
+   * ended: what was stored then stays for the next visit.
+   */
+  get undelivered(): Finished | null | undefined {
+    const { kind } = this.#mode;
+    if (kind !== "working" && kind !== "hidden") return undefined;
+    return this.#work.attempt?.finished ?? null;
   }
 
   /** Whether the attempt is kept for a volunteer who is away. */
@@ -221,6 +232,7 @@ export class Machine {
 
   #onStart(event: EventOf<"start">, now: number): void {
     this.#device = event.device;
+    if (event.finished != null) this.#work.restore(event.finished, now);
     this.#mode = { kind: event.visible ? "working" : "hidden" };
     if (event.visible) this.#begin(now);
   }

@@ -13,6 +13,7 @@ import type {
 } from "../../protocol/index.ts";
 import { Attempt, type Computer } from "./attempt.ts";
 import type { AgentAction, EventOf } from "./events.ts";
+import type { Finished } from "./finished.ts";
 import { crashOutcome } from "./outcome.ts";
 
 /**
@@ -67,6 +68,11 @@ export class Work {
 
   get attempt(): Attempt | null {
     return this.#attempt;
+  }
+
+  /** Continues with a result that an earlier visit could not deliver. */
+  restore(finished: Finished, now: number): void {
+    this.#attempt = Attempt.restore(finished, now);
   }
 
   /** The reason why there is no work; null if the server has not given it yet. */
