@@ -1,7 +1,8 @@
 """Submits a study whose trials run until the volunteer has left them often enough.
 
-Each trial saves every few seconds, and when the volunteer leaves. Its value is the number of steps
-that its last attempt has made. It prints the study's id and ends at once.
+Each trial saves every few seconds, and when the volunteer leaves. A trial without saves does neither,
+because a save waits for a line that is cut. Its value is the number of steps that its last attempt has
+made. It prints the study's id and ends at once.
 """
 
 import argparse
@@ -28,7 +29,8 @@ def interrupted(trial: Any) -> float:
                 continue
         elif not trial.checkpoint_due(2.5):
             continue
-        trial.checkpoint({"step": step})
+        if trial.params["saves"]:
+            trial.checkpoint({"step": step})
     return float(step - first)
 
 
@@ -38,8 +40,12 @@ def main() -> None:
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--leaves", type=int, nargs="+")
-    leaves = parser.parse_args().leaves
-    points = [{"leaves": count, "x": x} for x, count in enumerate(leaves)]
+    parser.add_argument("--without-saves", type=int, nargs="+", default=[], help="their numbers")
+    given = parser.parse_args()
+    points = [
+        {"leaves": count, "saves": x not in given.without_saves, "x": x}
+        for x, count in enumerate(given.leaves)
+    ]
     study = hyperflock.Client().grid(interrupted, points, name="interrupted")
     print(study.id)
 
