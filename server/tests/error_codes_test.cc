@@ -210,7 +210,7 @@ const std::map<std::string, Provoke>& provocations() {
          });
        }},
       {"unauthorized", [] { return code_of(TestServer().rest_as("hfr_no", "GET", "/api/me")); }},
-      {"forbidden", [] { return answered("POST", "/api/devices/d/revoke"); }},
+      {"forbidden", [] { return answered("POST", "/api/researchers"); }},
       {"not_found", [] { return answered("GET", "/nothing"); }},
       {"bad_link", forged_link},
       {"link_expired", expired_link},

@@ -1,8 +1,8 @@
 """Submits a study whose trials run until the volunteer has left them often enough.
 
-Each trial saves every few seconds, and when the volunteer leaves. A trial without saves does neither,
-because a save waits for a line that is cut. Its value is the number of steps that its last attempt has
-made. It prints the study's id and ends at once.
+Each trial saves every few seconds, and when the volunteer leaves. A trial without saves does
+neither, because a save waits for a line that is cut. Its value is the number of steps that its last
+attempt has made. It prints the study's id and ends at once.
 """
 
 import argparse
