@@ -1,15 +1,11 @@
 // See blob_links.h.
 #include "auth/blob_links.h"
 
-#include <fcntl.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <array>
-#include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -17,6 +13,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "auth/replace_file.h"
 #include "auth/tokens.h"
 #include "base/hex.h"
 
@@ -36,27 +33,11 @@ Error unreadable(const fs::path& file, const std::string& why) {
                                       "another key, and links that it gave are no longer valid."};
 }
 
-Error unwritable(const fs::path& file) {
-  return Error{"file_unwritable", "Cannot write " + file.string() + " (" + std::strerror(errno) +
-                                      "): check the folder's permissions and free room."};
-}
-
-// Makes the file. A reader sees no file or a complete one, even after a crash.
 Status make_key(const fs::path& file) {
-  const fs::path temporary = file.string() + ".new";
-  ::unlink(temporary.c_str());
-  const int descriptor = ::open(
-      temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR);
-  if (descriptor < 0) return unwritable(file);
-  const std::string key = new_token(TokenKind::link_key);
-  const bool written =
-      ::write(descriptor, key.data(), key.size()) == static_cast<ssize_t>(key.size()) &&
-      ::fsync(descriptor) == 0;
-  Status status = written ? Status() : Status(unwritable(file));
-  ::close(descriptor);
-  if (status && std::rename(temporary.c_str(), file.c_str()) != 0) status = unwritable(file);
-  if (!status) ::unlink(temporary.c_str());
-  return status;
+  const int failed = replace_file(file.string(), new_token(TokenKind::link_key), S_IRUSR | S_IWUSR);
+  if (failed == 0) return {};
+  return Error{"file_unwritable", "Cannot write " + file.string() + " (" + std::strerror(failed) +
+                                      "): check the folder's permissions and free room."};
 }
 
 }  // namespace

@@ -1,15 +1,12 @@
 #include "cli/credentials.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <iterator>
 
+#include "auth/replace_file.h"
 #include "protocol/json/json_reader.h"
 #include "protocol/json/json_writer.h"
 
@@ -18,25 +15,11 @@ namespace {
 
 constexpr std::size_t kLongestUrl = 4'096;
 
-// Writes a file. Readers see the old file or the complete new one, even after a crash.
-Status write_atomically(const std::string& path, const std::string& text, mode_t mode) {
-  const std::string temporary = path + ".new";
-  const auto fault = [&path] {
-    return Error{"file_unwritable",
-                 "Cannot write " + path + " (" + std::strerror(errno) + "); choose another path."};
-  };
-  ::unlink(temporary.c_str());
-  const int file =
-      ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, mode);
-  if (file < 0) return fault();
-  const bool written =
-      ::write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
-      ::fsync(file) == 0;
-  Status status = written ? Status() : Status(fault());
-  ::close(file);
-  if (!status) return status;
-  if (std::rename(temporary.c_str(), path.c_str()) != 0) return fault();
-  return {};
+Status write_file(const std::string& path, const std::string& text, mode_t mode) {
+  const int failed = auth::replace_file(path, text, mode);
+  if (failed == 0) return {};
+  return Error{"file_unwritable",
+               "Cannot write " + path + " (" + std::strerror(failed) + "); choose another path."};
 }
 
 }  // namespace
@@ -51,7 +34,7 @@ Status write_credentials(const std::string& path, const Credentials& credentials
       .text("compute", credentials.compute)
       .text("console", credentials.console)
       .end();
-  return write_atomically(path, out + "\n", S_IRUSR | S_IWUSR);
+  return write_file(path, out + "\n", S_IRUSR | S_IWUSR);
 }
 
 Result<Credentials> read_credentials(const std::string& path) {
@@ -81,7 +64,7 @@ Status write_ready_file(const std::string& path, const ReadyFile& ready) {
       .text("compute", ready.compute)
       .text("console", ready.console)
       .end();
-  return write_atomically(path, out + "\n", S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH);
+  return write_file(path, out + "\n", S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH);
 }
 
 }  // namespace hyperflock::cli
