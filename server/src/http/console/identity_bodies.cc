@@ -28,12 +28,6 @@ std::string read_name(const Value& in) {
   return in.present() ? checked(in, names::plain_name(name, in.path())) : name;
 }
 
-// Reads a reason. Researchers read it on pages and in terminals, so it must be plain text.
-std::string read_reason(const Value& in) {
-  const std::string reason = in.as_text(kLongestReason);
-  return checked(in, names::plain_text(reason, in.path()));
-}
-
 std::int64_t read_seconds(const Value& in, std::int64_t fallback) {
   return in.present() ? in.as_integer({.low = 0, .high = kLongestS}) : fallback;
 }
@@ -60,6 +54,11 @@ std::optional<std::vector<std::string>> read_projects(const Value& in) {
 }
 
 }  // namespace
+
+std::string read_reason(const Value& in) {
+  const std::string reason = in.as_text(kLongestReason);
+  return checked(in, names::plain_text(reason, in.path()));
+}
 
 Result<TokenQuery> parse_token_query(std::string_view body) {
   return parse_body<TokenQuery>(body, [](const Value& in, TokenQuery& query) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "protocol/json/json_reader.h"
 #include "storage/identity.h"
 
 namespace hyperflock::http {
@@ -76,6 +77,8 @@ struct ResearcherChange {
   std::optional<std::vector<std::string>> projects;
 };
 
+// Reads a reason. Researchers read it on pages and in terminals, so it must be plain text.
+std::string read_reason(const protocol::Value& in);
 Result<TokenQuery> parse_token_query(std::string_view body);
 Result<RotateQuery> parse_rotate_query(std::string_view body);
 Result<ProjectNameQuery> parse_project_name_query(std::string_view body);

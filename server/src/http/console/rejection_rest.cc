@@ -1,6 +1,7 @@
 // Rejects attempts of a study, so that their trials run again on other devices (R71).
 #include <array>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -26,8 +27,7 @@ struct RejectionQuery {
 
 // A selection without conditions would reject everything, which is seldom meant.
 Result<RejectionQuery> parse_rejection(std::string_view body, std::int64_t now) {
-  TRY(auto reason, parse_reason(body));
-  auto query = parse_body<RejectionQuery>(
+  const auto query = parse_body<RejectionQuery>(
       body.empty() ? "{}" : body, [now](const Value& in, RejectionQuery& out) {
         if (const Value device = in.find("device"); device.present()) {
           out.which.device = device.as_text(kLongestDevice);
@@ -39,9 +39,10 @@ Result<RejectionQuery> parse_rejection(std::string_view body, std::int64_t now) 
           out.which.since = since.as_integer();
           if (*out.which.since > now) since.bad_field("a Unix time in ms that has passed");
         }
+        if (const Value reason = in.find("reason"); reason.present())
+          out.reason = read_reason(reason);
       });
   if (!query) return query;
-  query->reason = std::move(reason.reason);
   const storage::Selection& which = query->which;
   if (!which.device && !which.trial && !which.since) {
     return Error{"missing_field", "Say which attempts: by device, by trial, or since when.",
@@ -77,18 +78,30 @@ std::string detail_of(const RejectionQuery& query) {
   return out;
 }
 
+hub::Rejection rejection_of(const Request& request, storage::StudyRow study,
+                            const RejectionQuery& query) {
+  return {.study = std::move(study),
+          .which = query.which,
+          .quota = quota_of(request.principal),
+          .by = request.principal.name,
+          .reason = query.reason,
+          .note = note_of(request, "study.reject", {}, detail_of(query))};
+}
+
+// Runs the task on a thread that reads. If all are busy, it calls `done` with an error.
+void read_later(const SiteContext& context, const Request& request,
+                const RejectedEverywhere::Done& done, std::function<void()> task) {
+  const hub::Added added =
+      context.readers.post({hub::Band::costly, request.lane.caller}, std::move(task));
+  if (added != hub::Added::yes) done(overloaded(added));
+}
+
 Status reject(const SiteContext& context, const Request& request, const Reply& reply) {
-  TRY(auto query, parse_rejection(request.body, context.identities.now()));
+  TRY(const auto query, parse_rejection(request.body, context.identities.now()));
   TRY(auto row, usable_study(context, request));
   TRY(check_selection(context, row, query.which));
   const std::int64_t study = to_int(row.id);
-  hub::Rejection rejection{.study = std::move(row),
-                           .which = query.which,
-                           .quota = quota_of(request.principal),
-                           .by = request.principal.name,
-                           .reason = query.reason,
-                           .note = note_of(request, "study.reject", {}, detail_of(query))};
-  context.hub.reject_results(std::move(rejection),
+  context.hub.reject_results(rejection_of(request, std::move(row), query),
                              [study, reply](const Result<dispatch::RejectedCounts>& counts) {
                                if (!counts) return reply(error_response(counts.error()));
                                reply(object_response(200, [&](ObjectWriter& body) {
@@ -107,28 +120,19 @@ class Everywhere : public std::enable_shared_from_this<Everywhere> {
              std::string reason, RejectedEverywhere::Done done)
       : context_(context),
         request_(request),
-        device_(std::move(device)),
-        reason_(std::move(reason)),
+        query_{{.device = std::move(device)}, std::move(reason)},
         done_(std::move(done)) {}
 
   void begin() {
-    post([](Everywhere& self) {
-      auto studies = self.context_.storage.studies_of_device(self.device_);
-      if (!studies) return self.done_(studies.error());
-      self.studies_.assign(studies->begin(), studies->end());
-      self.next();
+    read_later(context_, request_, done_, [self = shared_from_this()] {
+      auto studies = self->context_.storage.studies_of_device(self->query_.which.device.value());
+      if (!studies) return self->done_(studies.error());
+      self->studies_.assign(studies->begin(), studies->end());
+      self->next();
     });
   }
 
  private:
-  // Runs the task on a thread that reads.
-  void post(void (*task)(Everywhere&)) {
-    const hub::Added added =
-        context_.readers.post({hub::Band::costly, request_.lane.caller},
-                              [self = shared_from_this(), task] { task(*self); });
-    if (added != hub::Added::yes) done_(overloaded(added));
-  }
-
   void next() {
     while (!studies_.empty()) {
       auto row = context_.storage.study(studies_.front());
@@ -142,28 +146,20 @@ class Everywhere : public std::enable_shared_from_this<Everywhere> {
   }
 
   void reject_in(storage::StudyRow row) {
-    const RejectionQuery query{{.device = device_}, reason_};
-    hub::Rejection rejection{.study = std::move(row),
-                             .which = query.which,
-                             .quota = quota_of(request_.principal),
-                             .by = request_.principal.name,
-                             .reason = reason_,
-                             .note = note_of(request_, "study.reject", {}, detail_of(query))};
     context_.hub.reject_results(
-        std::move(rejection),
+        rejection_of(request_, std::move(row), query_),
         [self = shared_from_this()](const Result<dispatch::RejectedCounts>& counts) {
           if (!counts) return self->done_(counts.error());
           self->sum_.studies += counts->attempts > 0 ? 1 : 0;
           self->sum_.attempts += counts->attempts;
           self->sum_.trials += counts->trials;
-          self->post([](Everywhere& one) { one.next(); });
+          read_later(self->context_, self->request_, self->done_, [self] { self->next(); });
         });
   }
 
   const SiteContext& context_;
   const Request request_;
-  const std::string device_;
-  const std::string reason_;
+  const RejectionQuery query_;
   const RejectedEverywhere::Done done_;
   std::deque<StudyId> studies_;
   RejectedEverywhere sum_;
@@ -177,14 +173,12 @@ class DevicesOfCode : public std::enable_shared_from_this<DevicesOfCode> {
       : context_(context), request_(request), reason_(std::move(reason)), done_(std::move(done)) {}
 
   void begin(std::int64_t code) {
-    const hub::Added added = context_.readers.post(
-        {hub::Band::costly, request_.lane.caller}, [self = shared_from_this(), code] {
-          auto devices = self->context_.storage.devices_of_code(code);
-          if (!devices) return self->done_(devices.error());
-          self->devices_.assign(devices->begin(), devices->end());
-          self->next();
-        });
-    if (added != hub::Added::yes) done_(overloaded(added));
+    read_later(context_, request_, done_, [self = shared_from_this(), code] {
+      auto devices = self->context_.storage.devices_of_code(code);
+      if (!devices) return self->done_(devices.error());
+      self->devices_.assign(devices->begin(), devices->end());
+      self->next();
+    });
   }
 
  private:
