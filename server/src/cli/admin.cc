@@ -331,13 +331,16 @@ std::string reason_body(const AdminCommand& command) {
   return out;
 }
 
-std::string rejection_body(const AdminCommand& command) {
+// Asks for a revocation, and for the rejection of what was sent if the command says so.
+Result<std::string> revoke(const AdminCommand& command, Conversation& server,
+                           const std::string& path) {
+  if (!command.reject) return server.post(path);
   std::string out;
   ObjectWriter body(out);
   body.boolean("reject", true);
   if (!command.reason.empty()) body.text("reason", command.reason);
   body.end();
-  return out;
+  return server.post(path, out);
 }
 
 std::string ceiling_body(const AdminCommand& command) {
@@ -417,15 +420,11 @@ Result<std::string> answer_of(const AdminCommand& command, Conversation& server)
   if (command.group == "token") return answer_token(command, server);
   if (command.group == "researcher") return answer_person(command, server);
   if (command.group == "audit") return export_audit(command, server);
-  if (command.group == "device") {
-    const std::string path = "/api/devices/" + command.name + "/" + command.verb;
-    return command.reject ? server.post(path, rejection_body(command)) : server.post(path);
-  }
+  if (command.group == "device")
+    return revoke(command, server, "/api/devices/" + command.name + "/" + command.verb);
   if (command.group == "enrol") {
     return command.verb == "create" ? server.post("/api/enrolment", code_body(command))
-           : command.reject
-               ? server.post("/api/enrolment/" + id + "/revoke", rejection_body(command))
-               : server.post("/api/enrolment/" + id + "/revoke");
+                                    : revoke(command, server, "/api/enrolment/" + id + "/revoke");
   }
   if (command.group == "bundle") {
     return server.post("/api/barred/" + command.name + (command.verb == "lift" ? "/lift" : ""),
