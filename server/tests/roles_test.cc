@@ -1,5 +1,5 @@
 // Tests which role may use which route: every route of both origins is compared with the table of
-// rest.md.
+// access.md.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -40,7 +40,7 @@ std::vector<std::string> cells_of(const std::string& line) {
 
 // Returns the rows "| `GET /x` | yes | ..." between two headings.
 Table documented(const std::string& heading) {
-  std::ifstream in(std::string(kSourceDirectory) + "/server/docs/rest.md");
+  std::ifstream in(std::string(kSourceDirectory) + "/server/docs/access.md");
   const std::string text(std::istreambuf_iterator<char>(in), {});
   Table table;
   std::size_t at = text.find("\n" + heading + "\n");
@@ -134,7 +134,7 @@ class Roles : public ::testing::Test {
 
 TEST_F(Roles, OfTheConsoleAreThoseOfTheDocument) {
   EXPECT_EQ(observed(server_.console(), http::console_routes()),
-            documented("### Who may ask the console"));
+            documented("## The console"));
 }
 
 TEST_F(Roles, OfTheComputeOriginAreThoseOfTheDocument) {
@@ -143,7 +143,7 @@ TEST_F(Roles, OfTheComputeOriginAreThoseOfTheDocument) {
   std::vector<http::Route> routes(http::compute_routes().begin(), http::compute_routes().end());
   std::ranges::stable_partition(
       routes, [](const http::Route& one) { return one.access != http::Access::own_device; });
-  EXPECT_EQ(observed(server_.compute(), routes), documented("### Who may ask the compute origin"));
+  EXPECT_EQ(observed(server_.compute(), routes), documented("## The compute origin"));
 }
 
 // A person who is not active may use no route, and the answer gives the reason.
