@@ -223,7 +223,11 @@ class AsyncClient(AsyncSearches):
         ServerError
             ``unknown_device``: there is no such device in your projects.
         """
-        body = {"reject": True, **({"reason": reason} if reason else {})} if reject else {}
+        body: dict[str, Any] = {}
+        if reject:
+            body["reject"] = True
+            if reason:
+                body["reason"] = reason
         return dict(await self._http.post(f"/api/devices/{quote(device, safe='')}/revoke", body))
 
     async def webhook_secret(self, *, renew: bool = False) -> str:

@@ -17,7 +17,7 @@ Error unknown_to_device() {
 }
 
 // Returns the project whose study names the blob: the device's own, or one to which that lends idle
-// devices (R70). Returns nullopt if there is none, so that the device may not read the blob.
+// devices (R70). nullopt: there is none, and the device may not read the blob.
 Result<std::optional<std::string>> project_of(const SiteContext& context, const Request& request,
                                               const std::string& sha256) {
   const std::string& own = request.device.project;

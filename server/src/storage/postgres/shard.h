@@ -76,7 +76,7 @@ class Shard {
   Shard(ShardSettings settings, std::int64_t epoch, std::string files);
 
   void renew();
-  // Connects and names the connection, if there is none that stands. Returns whether there is one.
+  // Makes a connection with the name, unless one still stands. Returns whether one stands now.
   bool connect(std::unique_ptr<Client>& db) const;
   // Returns the newest committed batch, after all transactions that hold the shard have ended.
   std::string newest_batch(Client& db);

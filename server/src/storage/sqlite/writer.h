@@ -106,7 +106,7 @@ class Writer {
   // Gives the trial the state that it has without the attempts. Returns whether it has changed.
   bool change_trial(Study& study, const Suspect& suspect, Outcome& outcome);
   std::int64_t add_rejection(const RejectResults& reject);
-  // Returns those of the trials of which attempts are rejected; nullptr if there are none.
+  // Returns the trials among these that have rejected attempts; nullptr: none has.
   std::shared_ptr<const Rejected> rejected_among(StudyId study,
                                                  const std::vector<TrialNumber>& trials);
 

@@ -121,9 +121,9 @@ inline constexpr Sql kSelectBestTrials = HYPERFLOCK_TRIAL_COLUMNS
     " UNION ALL SELECT best_trial FROM study_progress WHERE study = ?1 AND best_trial >= ?2)"
     " ORDER BY number LIMIT ?3";
 inline constexpr Sql kSelectAttempt =
-    "SELECT attempts.id, attempts.study, number, previous, kind, state, result_seq, load_ms, "
-    "run_ms,"
-    " started_at, finished_at, device, device_class, engine, backend, result_values, failure_cause,"
+    "SELECT attempts.id, attempts.study, number, previous, kind, state, result_seq, load_ms,"
+    " run_ms, started_at, finished_at, device, device_class, engine, backend, result_values, "
+    "failure_cause,"
     " failure_code, failure_message, failure_traceback, resumed_attempt, resumed_format,"
     " resumed_sha256, resumed_bytes, resumed_step, resumed_logged, adapter, attrs, software, code,"
     " rejected_by, rejected_at, reason, inherited"
