@@ -125,6 +125,26 @@ describeStories({
   },
 });
 
+it("a study that waits for others says so", async () => {
+  await withPage(async (page) => {
+    await show(page, "study_waits");
+    expect(await page.locator("[data-waits]").textContent()).toBe(
+      en.study.waits.others_first("2", "100", "400"),
+    );
+  });
+});
+
+it("a rejected attempt says who rejected it and why, and cannot be rejected again", async () => {
+  await withPage(async (page) => {
+    await show(page, "trial_rejected");
+    const told = (await page.locator("[data-part=rejected]").textContent()) ?? "none";
+    expect(told).toMatch(/^Rejected by researcher, .*: The value is invented\.$/);
+    // The other attempt, and the trial, still can.
+    expect(await page.locator("[data-action=reject_device]").count()).toBe(1);
+    expect(await page.locator("[data-action=reject_trial]").count()).toBe(1);
+  });
+});
+
 describe("the trials table", () => {
   const column = (page: Page, place: number) =>
     page.locator(`tbody tr td:nth-child(${place})`).allTextContents();

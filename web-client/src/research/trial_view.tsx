@@ -296,12 +296,7 @@ export function TrialView({ store }: { readonly store: ResearchStore }) {
               </section>
             )}
             <section class="card stack">
-              <div class="title-row">
-                <h2>{words.trial.attempts}</h2>
-                {trial.attemptsList.every((attempt) => attempt.rejected !== null) ? null : (
-                  <Reject store={store} which={{ trial: route.trial }} />
-                )}
-              </div>
+              <h2>{words.trial.attempts}</h2>
               <ol class="attempts">
                 {trial.attemptsList.map((attempt) => (
                   <Attempt
@@ -312,6 +307,11 @@ export function TrialView({ store }: { readonly store: ResearchStore }) {
                   />
                 ))}
               </ol>
+              {trial.attemptsList.every((attempt) => attempt.rejected !== null) ? null : (
+                <div class="button-row">
+                  <Reject store={store} which={{ trial: route.trial }} />
+                </div>
+              )}
             </section>
           </div>
         </div>

@@ -307,6 +307,19 @@ const ROWS: ConsoleRows = {
   faults: {},
 };
 
+/** A trial of which one attempt was rejected: another device computed it again. */
+const REJECTED: Row = {
+  attempts: 2,
+  rejected: 1,
+  attempts_list: [
+    attempt(521, "evidence", DEVICES[0], {
+      values: [-1e308],
+      rejected: { by: "researcher", at: NOW - 60_000, reason: "The value is invented." },
+    }),
+    attempt(590, "accepted", DEVICES[2], { values: [0.0413275] }),
+  ],
+};
+
 function person(researcher: number, name: string, rest: Row = {}): Row {
   return {
     researcher,
@@ -477,7 +490,7 @@ export const researchStories = {
     },
   }),
   study_waits: story("#/studies/7", {
-    studies: [studyRow(7, { complete: 0, best: undefined })],
+    studies: [studyRow(7, { complete: 0, running: 0, best: undefined })],
     trials: [],
     workers: [],
     placement: {
@@ -571,6 +584,9 @@ export const researchStories = {
   }),
   trial_running: story("#/studies/7/trials/44"),
   trial_failed: story("#/studies/7/trials/30"),
+  trial_rejected: story("#/studies/7/trials/21", {
+    trials: ROWS.trials.map((row) => (row.trial === 21 ? { ...row, ...REJECTED } : row)),
+  }),
   trial_missing: story("#/studies/7/trials/63"),
   trial_awkward: story("#/studies/8/trials/9999993", {
     studies: AWKWARD,

@@ -461,7 +461,7 @@ export const en: Words = {
     download: "Download",
     downloadNamed: (name) => `Download ${name}`,
     rejected: (who, when) => `Rejected by ${who}, ${when}`,
-    rejectTrial: "Reject the results",
+    rejectTrial: "Reject the results of this trial",
     rejectDevice: "Reject all results of this device",
     rejectTrialTitle: "Reject the results of this trial?",
     rejectDeviceTitle: "Reject all results of this device?",

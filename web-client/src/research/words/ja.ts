@@ -463,7 +463,7 @@ export const ja: Words = {
     download: "ダウンロード",
     downloadNamed: (name) => `${name} をダウンロード`,
     rejected: (who, when) => `${who} が却下しました（${when}）`,
-    rejectTrial: "結果を却下",
+    rejectTrial: "この試行の結果を却下",
     rejectDevice: "この端末の結果をすべて却下",
     rejectTrialTitle: "この試行の結果を却下しますか？",
     rejectDeviceTitle: "この端末の結果をすべて却下しますか？",
