@@ -243,6 +243,7 @@ TEST_F(AdminAgainstAServer, ARotatedTokenIsKeptInTheCredentialsFile) {
   ASSERT_TRUE(cli::write_credentials(command.credentials_file, before));
   const cli::AdminResult first = cli::run_admin(command);
   EXPECT_EQ(first.error, "");
+  EXPECT_EQ(cli::read_credentials(server_.file("")).error().code, "file_unreadable");  // a folder
   const cli::Credentials after = cli::read_credentials(command.credentials_file).value();
   EXPECT_EQ(nlohmann::json::parse(first.output).at("token"), after.admin_token);
   EXPECT_EQ(after.join_url, "http://x/join#e");

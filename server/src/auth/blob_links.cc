@@ -46,6 +46,8 @@ Result<BlobLinks> BlobLinks::open(const fs::path& folder) {
   const fs::path file = folder / kLinkKeyFile;
   std::error_code error;
   if (fs::symlink_status(file, error).type() == fs::file_type::not_found) TRY(make_key(file));
+  // Reading a folder would throw.
+  if (fs::is_directory(file, error)) return unreadable(file, "it is a folder.");
   std::ifstream in(file, std::ios::binary);
   std::string key(std::istreambuf_iterator<char>(in), {});
   if (!in.is_open() || in.bad()) return unreadable(file, "it cannot be read.");

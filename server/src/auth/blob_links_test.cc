@@ -93,6 +93,9 @@ TEST(BlobLinks, RefuseAKeyThatCannotBeSecret) {
   fs::remove(folder.path() / kLinkKeyFile);
   fs::create_symlink(folder.path() / "nowhere", folder.path() / kLinkKeyFile);
   EXPECT_EQ(BlobLinks::open(folder.path()).error().code, "file_unreadable");
+  fs::remove(folder.path() / kLinkKeyFile);
+  fs::create_directory(folder.path() / kLinkKeyFile);
+  EXPECT_EQ(BlobLinks::open(folder.path()).error().code, "file_unreadable");
   EXPECT_EQ(BlobLinks::open(folder.path() / "missing").error().code, "file_unwritable");
 }
 

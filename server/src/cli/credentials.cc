@@ -3,8 +3,10 @@
 #include <sys/stat.h>
 
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <system_error>
 
 #include "auth/replace_file.h"
 #include "protocol/json/json_reader.h"
@@ -38,9 +40,11 @@ Status write_credentials(const std::string& path, const Credentials& credentials
 }
 
 Result<Credentials> read_credentials(const std::string& path) {
+  const Error unreadable{"file_unreadable", "Cannot read " + path + "."};
+  if (std::error_code none; std::filesystem::is_directory(path, none)) return unreadable;
   std::ifstream in(path, std::ios::binary);
   const std::string text(std::istreambuf_iterator<char>(in), {});
-  if (!in.is_open()) return Error{"file_unreadable", "Cannot read " + path + "."};
+  if (!in.is_open()) return unreadable;
   TRY(const auto json, protocol::parse_object(text));
   protocol::Problem problem;
   const protocol::Value file(json, problem);
