@@ -51,6 +51,8 @@ void State::revoke_selected(StudyId id, const storage::Selection& which) {
     const Trial* trial = find_trial({id, *which.trial});
     if (trial != nullptr) selected = trial->open;
   }
+  // After a restart they are in the order of their trials. Trials wait in the order of attempts.
+  std::ranges::sort(selected);
   for (const AttemptId one : selected) {
     const TrialKey key = attempts.at(one).trial;
     if (key.study != id || (which.trial && key.number != *which.trial)) continue;

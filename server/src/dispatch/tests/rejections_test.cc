@@ -54,6 +54,20 @@ TEST(Reject, R71_AnIdleDeviceGetsTheTrialAtOnce) {
   EXPECT_THAT(s.reject(1, "a", 1), Contains("b < lease #3 trial 1"));
 }
 
+TEST(Reject, R71_TrialsWaitAgainInTheOrderOfTheirAttempts) {
+  Scenario s({.max_leases = 2});
+  s.worker("a").worker("b").study(2);
+  s.ready("b");
+  s.ready("a");
+  s.release("b", 1);
+  s.ready("a");
+  s.restart();  // attempts are restored in the order of their trials
+  s.open("a", {AttemptId{2}, AttemptId{3}});
+  s.worker("b");
+  s.reject(1, "a");
+  EXPECT_THAT(s.ready("b"), Contains("b < lease #4 trial 1"));
+}
+
 TEST(Reject, R71_TheDeviceStaysExcludedAfterARestartAndAReissue) {
   Scenario s = computed_by_a();
   s.reject(1, "a", 1);
