@@ -133,8 +133,7 @@ class Roles : public ::testing::Test {
 };
 
 TEST_F(Roles, OfTheConsoleAreThoseOfTheDocument) {
-  EXPECT_EQ(observed(server_.console(), http::console_routes()),
-            documented("## The console"));
+  EXPECT_EQ(observed(server_.console(), http::console_routes()), documented("## The console"));
 }
 
 TEST_F(Roles, OfTheComputeOriginAreThoseOfTheDocument) {
