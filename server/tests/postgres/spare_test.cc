@@ -127,13 +127,20 @@ TEST_F(SpareTest, ARestartOfTheDatabaseMovesNothing) {
   ASSERT_TRUE(waits(second));
   const std::string epoch = sql("SELECT epoch FROM shards");
   database_.restart();
-  // A request that comes before the server is connected again may get 503.
-  ASSERT_TRUE(until([&] { return rest(first, "GET", "/api/studies").status == 200; }));
+  // A request that comes before the server is connected again may get 503, and its connections
+  // for reading and for writing come back one after the other.
+  ASSERT_TRUE(until([&] {
+    return rest(first, "GET", "/api/studies").status == 200 &&
+           rest(first, "PUT", "/api/blobs/" + blobs::sha256_hex("probe"), "probe").status == 201;
+  }));
   const std::int64_t study = submit(first, 1);
   EXPECT_EQ(complete(first, study), "0");
-  // The time of the first server is over, but it has not had time to renew the shard.
+  // The time of the first server is over, but it has not had time to renew the shard. The spare
+  // would take a shard that it finds so before the restart.
+  second.program->signal(SIGSTOP);
   sql("UPDATE shards SET expires = now() - interval '1 hour'");
   database_.restart();
+  second.program->signal(SIGCONT);
   EXPECT_TRUE(until([&] { return sql("SELECT expires > now() FROM shards") == "t"; }));
   EXPECT_EQ(sql("SELECT epoch FROM shards"), epoch);
   EXPECT_TRUE(waits(second));
