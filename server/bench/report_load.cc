@@ -8,6 +8,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <sstream>
 #include <stdexcept>
 #include <string_view>
@@ -191,14 +192,19 @@ std::vector<Figure> measure_reports(const std::string& program, const std::strin
   std::filesystem::create_directories(state);
   ServerProcess server(program, state, {"--log-level", "warning"});
   submit(server);
-  Reporters reporters(server.compute_port(), join(server, kDevices));
+  // An attempt may have 1,000,000 values, so each round has attempts of its own.
+  std::optional<Reporters> reporters;
+  const auto take_attempts = [&] {
+    reporters.emplace(server.compute_port(), join(server, kDevices));
+  };
   const auto measure = [&](Load load, Sum& sum, double share) {
     const double cpu = cpu_seconds(server.pid());
     const auto start = Clock::now();
-    sum.values += static_cast<double>(reporters.run(load, to_duration(seconds * share / kRounds)));
+    sum.values += static_cast<double>(reporters->run(load, to_duration(seconds * share / kRounds)));
     sum.seconds += std::chrono::duration<double>(Clock::now() - start).count();
     sum.cpu += cpu_seconds(server.pid()) - cpu;
   };
+  take_attempts();
   Sum warm_up;
   measure(kOneRow, warm_up, 0.5);
   Sum points;
@@ -206,11 +212,13 @@ std::vector<Figure> measure_reports(const std::string& program, const std::strin
   Sum rows;
   Sum one_row;
   for (int round = 0; round < kRounds; ++round) {
+    take_attempts();
     measure(kPoints, points, 1);
     measure(kFewPoints, few_points, 1);
     measure(kRows, rows, 1);
     measure(kOneRow, one_row, 1);
   }
+  take_attempts();
   const std::int64_t before = database_bytes(state);
   Sum last;
   measure(kRows, last, 1);
