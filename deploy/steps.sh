@@ -116,7 +116,7 @@ step_deploy_test() {
   [[ -x build/cache/debian/promtool ]] ||
     debian_file prometheus usr/bin/promtool build/cache/debian/promtool
   HYPERFLOCK_TEST_SERVER_BIN="$ROOT/build/release/bin/hyperflock-server" \
-    run_pytest -o "pythonpath=python/tests/support tests/hostile_guests" deploy/tests
+    run_pytest -o "pythonpath=python/tests/support tests/hostile_guests python/bench" deploy/tests
 }
 
 # Builds the Debian package and the archive, with which operators install the server without containers.

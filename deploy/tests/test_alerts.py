@@ -21,9 +21,11 @@ import urllib3
 from authority import own_certificate
 from ground import Ground
 from hyperflock._transport.messages import Report
+from local_postgres import LocalPostgres
 from patience import LIMIT_S, until
 from real_server import HeldPort, Server
 from small_disk import small_disk
+from tied import tied
 from timeline import PROMTOOL, RULES, Connection, Timeline, rules
 
 #: The disk of this machine may be nearly full, which is not what these tests are about.
@@ -336,6 +338,56 @@ def test_a_certificate_ends_soon(tmp_path: Path) -> None:
         server.process.send_signal(signal.SIGHUP)
         until("the new certificate", lambda: line.scrape()[expiry] > before)
         line.rests("HyperflockCertificateEnds")
+    line.check(tmp_path)
+
+
+@contextlib.contextmanager
+def spare(folder: Path, *options: str) -> Iterator[tuple[str, str]]:
+    """Run a server that waits for the database of another one. Yield its two origins."""
+    folder.mkdir()
+    ports = [HeldPort(), HeldPort()]
+    compute, console = (f"127.0.0.1:{port.number}" for port in ports)
+    binary = os.environ["HYPERFLOCK_TEST_SERVER_BIN"]
+    words = [binary, "serve", "--state", folder / "state", *ROOM, *options]
+    words += ["--compute", compute, "--console", console]
+    with (folder / "log").open("wb") as log:
+        process = subprocess.Popen(tied(words), stdout=log, stderr=log)
+    try:
+        health = Connection(f"http://{console}")
+
+        def lives() -> bool:
+            with contextlib.suppress(ConnectionRefusedError):
+                return health.get("/healthz")[0] == 200
+            return False
+
+        until("the spare", lives)
+        yield f"http://{compute}", f"http://{console}"
+    finally:
+        process.kill()
+        process.wait(LIMIT_S)
+
+
+def test_a_spare_loses_the_database_and_the_server(tmp_path: Path) -> None:
+    with contextlib.ExitStack() as stack:
+        database = stack.enter_context(LocalPostgres())
+        options = ["--database", database.database("alerts"), "--peer", "127.0.0.1:0"]
+        options += ["--wait-for-shard", "--shared-files", str(tmp_path / "files")]
+        server = stack.enter_context(running(tmp_path / "server", *options))
+        compute, console = stack.enter_context(spare(tmp_path / "spare", *options))
+        client = Connection(compute)
+        until("a link", lambda: client.get("/selftest")[0] == 404)  # from the server
+        line = Timeline(console, "", path="/metrics/own")
+        line.rests("HyperflockSpareBlind", "HyperflockSpareLinksFail", "HyperflockDown")
+        stack.enter_context(database.away())
+        becomes(line, "hyperflock_spare_database_away{}", 1)
+        line.fires("HyperflockSpareBlind")
+        server.kill()
+
+        def knock() -> None:
+            for _ in range(20):
+                assert client.get("/selftest")[0] == 503
+
+        line.fires("HyperflockSpareLinksFail", knock)
     line.check(tmp_path)
 
 

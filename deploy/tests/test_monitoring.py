@@ -24,6 +24,7 @@ WORDS = {
     "and",
     "by",
     "sum",
+    "without",
     "rate",
     "increase",
     "time",
@@ -60,6 +61,8 @@ COUNTS = [
     "_configured",
     "_current",
     "_fds",
+    "_away",
+    "_held",
 ]
 
 

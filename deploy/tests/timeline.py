@@ -86,14 +86,18 @@ class Connection:
 class Timeline:
     """Scrapes of one server, ``step_s`` apart, and what the rules must say about them.
 
-    ``token`` is an administrator's, which Prometheus sends too (deploy/monitoring/README.md).
+    ``token`` is an administrator's, which Prometheus sends too (deploy/monitoring/README.md); none
+    for a spare. ``path`` is where the metrics are.
     """
 
-    def __init__(self, console: str, token: str, step_s: int = 60) -> None:
+    def __init__(self, console: str, token: str, step_s: int = 60, path: str = "/metrics") -> None:
         self.step_s = step_s
+        self._path = path
         self.connection = Connection(console)
         # As from another machine: such a scrape waits in no queue of guests.
         self._head = {"Authorization": f"Bearer {token}", "Host": "hyperflock.example"}
+        if not token:  # a spare, which knows none
+            self._head = {}
         self._rules = rules()
         self._metrics = set(re.findall(r"\w+", " ".join(r["expr"] for r in self._rules.values())))
         self._scrapes: list[dict[str, float]] = []
@@ -104,7 +108,7 @@ class Timeline:
         """Scrape the server once. Return what it said, by series."""
         found: dict[str, float] = {}
         try:
-            status, text = self.connection.get("/metrics", self._head)
+            status, text = self.connection.get(self._path, self._head)
             assert status == 200, text
             for name, labels, value in _SAMPLE.findall(text):
                 if name in self._metrics:

@@ -9,11 +9,13 @@ It listens on a Unix socket only, and makes each commit durable, as it does by d
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pwd
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Literal
@@ -85,6 +87,15 @@ class LocalPostgres:
         """Restart it; ``immediate`` is like a crash."""
         self._stop(how)
         self._start()
+
+    @contextlib.contextmanager
+    def away(self) -> Iterator[None]:
+        """Stop it, as in a crash, and start it again at the end of the block."""
+        self._stop("immediate")
+        try:
+            yield
+        finally:
+            self._start()
 
     def pid(self) -> int:
         """Return the id of its first process, whose children are all others."""

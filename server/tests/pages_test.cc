@@ -49,6 +49,7 @@ const std::set<std::string> kSingleThings{
     "/healthz",
     "/readyz",
     "/metrics",
+    "/metrics/own",
     "/ws/client",
     "/ws/worker",
     "/api/me",

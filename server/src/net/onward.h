@@ -36,15 +36,15 @@ class Onward {
                      std::string begun) = 0;
 };
 
-// Whether each server itself answers the request with which a connection begins: /healthz and
-// /readyz are about the server that is asked.
+// Whether each server itself answers the request with which a connection begins: /healthz, /readyz
+// and /metrics/own are about the server that is asked.
 enum class Answers : unsigned char { itself, maybe, not_itself };
 
 // `maybe`: the first bytes do not show it yet. Pure.
 inline Answers who_answers(std::string_view first_bytes) {
   bool is_open = false;
   for (const std::string_view own :
-       {"GET /healthz", "HEAD /healthz", "GET /readyz", "HEAD /readyz"}) {
+       {"GET /healthz", "HEAD /healthz", "GET /readyz", "HEAD /readyz", "GET /metrics/own"}) {
     if (first_bytes.size() <= own.size()) {
       is_open = is_open || own.starts_with(first_bytes);
     } else if (first_bytes.starts_with(own)) {

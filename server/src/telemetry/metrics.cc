@@ -72,6 +72,18 @@ const std::vector<CounterRow>& counters() {
        "Connections to --peer that were refused or ended before they named a client, by reason.",
        "reason",
        {"bad_handshake", "bad_header", "displaced", "full", "silent", "stopping"}},
+      {Counter::spare_links_opened, "hyperflock_spare_links_opened_total",
+       "Links that this spare has opened to the server that has the database, one a connection."},
+      {Counter::spare_links_failed,
+       "hyperflock_spare_links_failed_total",
+       "Connections that this spare could not pass on, by reason.",
+       "reason",
+       {"late", "no_server", "unreachable", "wrong_key"}},
+      {Counter::spare_bytes,
+       "hyperflock_spare_relayed_bytes_total",
+       "Bytes that this spare has passed on, without TLS.",
+       "direction",
+       {"to_client", "to_server"}},
       {Counter::devices_joined, "hyperflock_devices_joined_total", "Devices that joined."},
       {Counter::joins_refused,
        "hyperflock_joins_refused_total",
@@ -112,6 +124,14 @@ const std::vector<GaugeRow>& gauges() {
        {"compute", "console", "peer"}},
       {Gauge::relayed_connections, "hyperflock_relayed_connections",
        "Open connections that a spare has passed on."},
+      {Gauge::spare_connections, "hyperflock_spare_connections",
+       "Open connections that this spare passes on."},
+      {Gauge::spare_waiting, "hyperflock_spare_connections_waiting",
+       "Connections that wait until this spare opens a link for them."},
+      {Gauge::spare_database_away, "hyperflock_spare_database_away",
+       "1 while this spare does not reach the database, so that it cannot take over."},
+      {Gauge::shard_held, "hyperflock_shard_held",
+       "1 on the server that has the database, 0 on a spare that waits for it."},
       {Gauge::websocket_queue_bytes, "hyperflock_websocket_queue_bytes",
        "Bytes that wait for slow WebSocket peers."},
       {Gauge::synchronous, "hyperflock_storage_synchronous",
@@ -294,6 +314,16 @@ void Metrics::build(const std::string& version, const std::string& sqlite) {
 
 void Metrics::refresh() const {
   for (const auto& one : refreshes_) one();
+}
+
+std::string Metrics::text(std::span<const std::string_view> names) const {
+  std::vector<prometheus::MetricFamily> found = impl_->registry.Collect();
+  std::erase_if(found, [names](const prometheus::MetricFamily& one) {
+    return std::ranges::find(names, std::string_view(one.name)) == names.end();
+  });
+  std::ostringstream out;
+  prometheus::TextSerializer().Serialize(out, found);
+  return out.str();
 }
 
 std::string Metrics::text() const {

@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,9 @@ enum class Counter {
   connections_refused,  // reason
   connections_relayed,
   peers_refused,  // reason
+  spare_links_opened,
+  spare_links_failed,  // reason
+  spare_bytes,         // direction
   devices_joined,
   joins_refused,  // reason
   backups,
@@ -41,6 +45,10 @@ enum class Counter {
 enum class Gauge {
   connections,  // origin
   relayed_connections,
+  spare_connections,
+  spare_waiting,
+  spare_database_away,
+  shard_held,
   websocket_queue_bytes,
   synchronous,
   devices_connected,
@@ -105,6 +113,8 @@ class Metrics {
   void refresh() const;
 
   std::string text() const;
+  // Returns only the metrics with these names.
+  std::string text(std::span<const std::string_view> names) const;
 
  private:
   struct Impl;

@@ -26,8 +26,9 @@ class RelayedTest : public ServersOfOneDatabase {
   static bool passes_on(const Node& node) {
     return until([&] { return get(node.console, "/api/me").status == 401; });
   }
-  static double metric(const Node& node, const std::string& name) {
-    const std::string text = get(node.console, "/metrics").body;
+  static double metric(const Node& node, const std::string& name,
+                       const std::string& path = "/metrics") {
+    const std::string text = get(node.console, path).body;
     const std::size_t at = text.find("\n" + name + " ");
     return at == std::string::npos ? -1 : std::stod(text.substr(at + name.size() + 2));
   }
@@ -89,6 +90,24 @@ TEST_F(RelayedTest, ASpareServesAllThatTheServerServes) {
   EXPECT_EQ(metric(first, "hyperflock_devices_connected"), 1);
   EXPECT_EQ(metric(first, "hyperflock_relayed_connections"), 2);
 
+  // Each of the two has metrics of its own.
+  const std::string own = "/metrics/own";
+  EXPECT_EQ(metric(first, "hyperflock_shard_held", own), 1);
+  EXPECT_EQ(metric(first, "hyperflock_devices_connected", own), 1);
+  EXPECT_EQ(metric(second, "hyperflock_shard_held", own), 0);
+  EXPECT_EQ(metric(second, "hyperflock_spare_connections", own), 2);
+  EXPECT_EQ(metric(second, "hyperflock_spare_connections_waiting", own), 0);
+  EXPECT_EQ(metric(second, "hyperflock_spare_database_away", own), 0);
+  EXPECT_GE(metric(second, "hyperflock_spare_links_opened_total", own), 4);
+  const std::string to_server = R"(hyperflock_spare_relayed_bytes_total{direction="to_server"})";
+  EXPECT_GT(metric(second, to_server, own), static_cast<double>(bundle.size()));
+  EXPECT_GT(metric(second, "process_open_fds", own), 4);
+  // What only a server that serves can say is missing, and strangers get nothing.
+  EXPECT_EQ(metric(second, "hyperflock_devices_connected", own), -1);
+  const auto named = net::http_request(second.console, "GET", own, {{"Host", "flock.example"}});
+  EXPECT_EQ(status_and_code(named), "403 forbidden");
+  EXPECT_EQ(status_and_code(get(second.compute, own)), "503 shard_waiting");
+
   // The server is killed: both sockets end, and the spare serves.
   const AttemptId held = phone.ready().attempt;
   first.program->end(SIGKILL);
@@ -99,6 +118,7 @@ TEST_F(RelayedTest, ASpareServesAllThatTheServerServes) {
   EXPECT_EQ(again.result(held), Verdict::accepted);
   EXPECT_EQ(complete(second, study), "2");
   EXPECT_EQ(metric(second, "hyperflock_relayed_connections"), 0);
+  EXPECT_EQ(metric(second, "hyperflock_shard_held", own), 1);
 }
 
 TEST_F(RelayedTest, AServerThatWasStoppedMeanwhilePassesOnToTheNext) {

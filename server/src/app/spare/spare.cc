@@ -12,8 +12,11 @@
 #include <utility>
 #include <vector>
 
+#include "app/observed.h"
 #include "app/spare/listening.h"
+#include "app/version.h"
 #include "base/steady_clock.h"
+#include "http/core/same_origin.h"
 #include "http/core/site.h"
 #include "hub/reader_pool.h"
 #include "net/answer_log.h"
@@ -22,6 +25,7 @@
 #include "net/proxy/trusted_proxies.h"
 #include "net/relay/relay.h"
 #include "net/tls.h"
+#include "storage/sqlite/open.h"
 #include "telemetry/log.h"
 #include "telemetry/metrics.h"
 
@@ -31,16 +35,38 @@ namespace {
 namespace asio = boost::asio;
 using settings::Address;
 using settings::ServeConfig;
+using telemetry::Gauge;
 
 constexpr std::chrono::milliseconds kLookEvery{500};
 constexpr std::int64_t kSpareRetryS = 5;
 constexpr int kSpareEnds = 1012;
 constexpr Millis kSpareEndMs = 1'000;
 
-// Answers requests that are not passed on, without a body of the client.
+// The metrics that a spare has. All others are about a server that serves.
+constexpr std::array<std::string_view, 15> kSpareMetrics{"hyperflock_build_info",
+                                                         "hyperflock_connections",
+                                                         "hyperflock_connections_refused_total",
+                                                         "hyperflock_shard_held",
+                                                         "hyperflock_spare_connections",
+                                                         "hyperflock_spare_connections_waiting",
+                                                         "hyperflock_spare_database_away",
+                                                         "hyperflock_spare_links_failed_total",
+                                                         "hyperflock_spare_links_opened_total",
+                                                         "hyperflock_spare_relayed_bytes_total",
+                                                         "process_cpu_seconds_total",
+                                                         "process_max_fds",
+                                                         "process_open_fds",
+                                                         "process_resident_memory_bytes",
+                                                         "process_start_time_seconds"};
+
+// Answers requests that are not passed on, without a body of the client. `metrics`: those that
+// programs of this machine may read; null: none.
 class SpareSite final : public http::Site {
  public:
+  explicit SpareSite(const telemetry::Metrics* metrics) : metrics_(metrics) {}
+
   http::Plan plan(http::Request& request) override {
+    if (metrics_ != nullptr && request.path == "/metrics/own") return plan_metrics(request);
     const bool asks_for_life = request.path == "/healthz" && (request.method == http::Method::get ||
                                                               request.method == http::Method::head);
     http::Plan plan;
@@ -55,11 +81,35 @@ class SpareSite final : public http::Site {
     return plan;
   }
   void handle(std::shared_ptr<const http::Request>, http::Reply reply) override {
-    reply(http::error_response(503, Error{"shard_waiting", "This server waits."}));
+    metrics_->refresh();
+    http::Response response;
+    response.content_type = "text/plain; version=0.0.4; charset=utf-8";
+    response.headers.emplace_back("Cache-Control", "no-store");
+    response.body = metrics_->text(kSpareMetrics);
+    reply(std::move(response));
   }
   Result<std::unique_ptr<http::Upload>> open_upload(const http::Request&) override {
     return Error{"shard_waiting", "This server waits."};
   }
+
+ private:
+  // A spare knows no tokens. What it counts is about nobody, but a page of another origin must not
+  // read it by a name that leads to this machine.
+  static http::Plan plan_metrics(http::Request& request) {
+    http::Plan plan;
+    request.lane = {hub::Band::monitors, {}};
+    if (request.local && http::names_loopback(request.host)) {
+      plan.kind = http::Plan::Kind::handle;
+    } else {
+      plan.response = http::error_response(
+          Error{"forbidden",
+                "A spare knows no tokens: read its metrics on its own machine, by a loopback "
+                "address."});
+    }
+    return plan;
+  }
+
+  const telemetry::Metrics* const metrics_;
 };
 
 class WaitingServer final : public Spare {
@@ -70,12 +120,20 @@ class WaitingServer final : public Spare {
         watch_(std::move(watch)),
         tls_(std::move(tls)),
         proxies_(std::move(proxies)),
-        compute_connections_(config.max_connections_per_address, config.max_connections, metrics_),
+        compute_connections_(config.max_connections_per_address, config.max_connections, metrics_,
+                             "compute"),
         console_connections_(config.max_connections_per_address, config.max_console_connections,
-                             metrics_),
+                             metrics_, "console"),
         readers_({}),
-        compute_http_{&site_, readers_, answers_, {}, {}, &proxies_, nullptr},
-        console_http_{compute_http_} {
+        compute_http_{&compute_site_, readers_, answers_, {}, {}, &proxies_, nullptr},
+        console_http_{&console_site_, readers_, answers_, {}, {}, &proxies_, nullptr} {
+    metrics_.build(std::string(kVersion), storage::sqlite_version());
+    metrics_.set(Gauge::start_time_seconds, start_time_s());
+    metrics_.before_read([this] {
+      observe_process(metrics_);
+      metrics_.set(Gauge::spare_connections, static_cast<double>(relay_.carried()));
+      metrics_.set(Gauge::spare_waiting, static_cast<double>(relay_.waiting()));
+    });
     compute_http_.onward = &relay_.door(net::Door::compute);
     console_http_.onward = &relay_.door(net::Door::console);
   }
@@ -135,6 +193,11 @@ class WaitingServer final : public Spare {
  private:
   std::array<net::Connections*, 2> both() { return {&compute_connections_, &console_connections_}; }
 
+  static double start_time_s() {
+    return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch())
+        .count();
+  }
+
   // Returns where connections are passed on to.
   static std::optional<net::PeerTarget> target_of(const storage::ShardSeen& seen) {
     if (seen.peer.address.empty()) return std::nullopt;
@@ -151,6 +214,7 @@ class WaitingServer final : public Spare {
       lock.unlock();
       const auto seen = watch_->look();
       may_take_ = seen && seen->may_take;
+      metrics_.set(Gauge::spare_database_away, seen ? 0 : 1);
       // While the database is away, the server that has it may still be there.
       if (seen) relay_.set_target(target_of(*seen));
       for (net::Connections* open : both()) open->check_progress(steady_now());
@@ -173,7 +237,8 @@ class WaitingServer final : public Spare {
   telemetry::Metrics metrics_;
   const std::unique_ptr<net::Tls> tls_;
   const net::TrustedProxies proxies_;
-  SpareSite site_;
+  SpareSite compute_site_{nullptr};
+  SpareSite console_site_{&metrics_};
   net::Connections compute_connections_;
   net::Connections console_connections_;
   hub::ReaderPool readers_;
@@ -181,7 +246,7 @@ class WaitingServer final : public Spare {
   net::HttpContext compute_http_;
   net::HttpContext console_http_;
   asio::io_context io_{1};
-  net::Relay relay_{io_};
+  net::Relay relay_{io_, metrics_};
   std::unique_ptr<net::Listener> compute_;
   std::unique_ptr<net::Listener> console_;
   std::atomic<bool> may_take_{false};

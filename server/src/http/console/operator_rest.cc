@@ -93,12 +93,14 @@ Status metrics(const SiteContext& context, const Request&, const Reply& reply) {
   return {};
 }
 
-constexpr std::array<Route, 5> kOperatorRoutes{{
+constexpr std::array<Route, 6> kOperatorRoutes{{
     costly({Method::get, "/api/audit", Access::admin, answer<audit_page>}),
     costly({Method::get, "/api/audit/export", Access::admin, answer<audit_export>}),
     costly({Method::get, "/api/device-reports", Access::admin, answer<device_reports>}),
     probe({Method::get, "/readyz", Access::open, answer<readiness>}),
     probe({Method::get, "/metrics", Access::metrics, answer_later<metrics>}),
+    // A spare passes the one on and answers the other.
+    probe({Method::get, "/metrics/own", Access::metrics, answer_later<metrics>}),
 }};
 
 }  // namespace

@@ -31,9 +31,11 @@ bool is_end(const ErrorCode& error) {
 }  // namespace
 
 Carrier::Carrier(std::unique_ptr<Stream> client, std::unique_ptr<Stream> link, ConnectionSlot slot,
-                 std::string begun, const CarrierLimits& limits, std::shared_ptr<void> kept)
+                 std::string begun, const CarrierLimits& limits, std::shared_ptr<void> kept,
+                 telemetry::Metrics& metrics)
     : limits_(limits),
       kept_(std::move(kept)),
+      metrics_(metrics),
       client_(std::move(client)),
       link_(std::move(link)),
       slot_(std::move(slot)),
@@ -105,6 +107,10 @@ bool Carrier::send(Direction& direction, asio::const_buffer bytes) {
     direction.waiting.erase(0, taken);
   }
   if (direction.waiting.empty()) direction.waiting = std::string();  // frees it
+  if (taken != 0) {
+    metrics_.count(telemetry::Counter::spare_bytes,
+                   &direction == &down_ ? "to_client" : "to_server", static_cast<double>(taken));
+  }
   if (&direction == &down_) note_client(direction, taken);
   if (written.next == Next::done) return true;
   wait(direction, direction.to, written.next);

@@ -13,6 +13,7 @@
 #include "net/connections.h"
 #include "net/pace.h"
 #include "net/stream.h"
+#include "telemetry/metrics.h"
 
 namespace hyperflock::net {
 
@@ -25,9 +26,11 @@ struct CarrierLimits {
 
 class Carrier final : public Closable, public std::enable_shared_from_this<Carrier> {
  public:
-  // Both streams have one strand. `kept` is destroyed together with this object.
+  // Both streams have one strand. `kept` is destroyed together with this object, which `metrics`
+  // outlives.
   Carrier(std::unique_ptr<Stream> client, std::unique_ptr<Stream> link, ConnectionSlot slot,
-          std::string begun, const CarrierLimits& limits, std::shared_ptr<void> kept);
+          std::string begun, const CarrierLimits& limits, std::shared_ptr<void> kept,
+          telemetry::Metrics& metrics);
 
   // On the strand.
   void start();
@@ -58,6 +61,7 @@ class Carrier final : public Closable, public std::enable_shared_from_this<Carri
 
   const CarrierLimits limits_;
   const std::shared_ptr<void> kept_;
+  telemetry::Metrics& metrics_;
   std::unique_ptr<Stream> client_;
   std::unique_ptr<Stream> link_;
   ConnectionSlot slot_;

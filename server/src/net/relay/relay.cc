@@ -23,6 +23,7 @@ namespace {
 
 namespace asio = boost::asio;
 using asio::ip::tcp;
+using telemetry::Counter;
 using LinkDone = std::function<void(Link)>;
 
 constexpr Millis kLogPauseMs = 60'000;
@@ -54,8 +55,12 @@ std::vector<tcp::endpoint> numeric(const HostPort& place) {
 
 class Relay::Impl : public std::enable_shared_from_this<Relay::Impl> {
  public:
-  Impl(asio::io_context& io, const RelaySettings& settings)
-      : settings_(settings), strand_(asio::make_strand(io)), resolver_(strand_), again_(strand_) {}
+  Impl(asio::io_context& io, telemetry::Metrics& metrics, const RelaySettings& settings)
+      : metrics_(metrics),
+        settings_(settings),
+        strand_(asio::make_strand(io)),
+        resolver_(strand_),
+        again_(strand_) {}
 
   void set_target(const std::optional<PeerTarget>& wanted) {
     std::shared_ptr<Server> made;
@@ -108,7 +113,10 @@ class Relay::Impl : public std::enable_shared_from_this<Relay::Impl> {
         ++dials_;
       }
     }
-    if (server == nullptr) return refuse(asked);
+    if (server == nullptr) {
+      metrics_.count(Counter::spare_links_failed, "no_server");
+      return refuse(asked);
+    }
     begin(std::move(server), std::move(asked));
   }
 
@@ -131,7 +139,7 @@ class Relay::Impl : public std::enable_shared_from_this<Relay::Impl> {
     auto entry = std::make_shared<Entry>(shared_from_this(), id);
     auto carrier =
         std::make_shared<Carrier>(std::move(client), std::move(link.stream), std::move(slot),
-                                  std::move(begun), settings_.carrier, std::move(entry));
+                                  std::move(begun), settings_.carrier, std::move(entry), metrics_);
     bool is_over = false;
     {
       const std::lock_guard lock(mutex_);
@@ -145,6 +153,10 @@ class Relay::Impl : public std::enable_shared_from_this<Relay::Impl> {
   std::size_t carried() const {
     const std::lock_guard lock(mutex_);
     return carriers_.size();
+  }
+  std::size_t waiting() const {
+    const std::lock_guard lock(mutex_);
+    return waiting_.size();
   }
 
  private:
@@ -206,13 +218,20 @@ class Relay::Impl : public std::enable_shared_from_this<Relay::Impl> {
     dial(asked.strand, std::move(settings),
          [self = shared_from_this(), server = std::move(server),
           done = std::move(asked.done)](Dialled dialled) {
-           if (dialled.end == Dialled::End::unreachable)
-             self->note_failure("unreachable", dialled.reason);
-           if (dialled.end == Dialled::End::wrong_key)
-             self->note_failure("wrong_key", dialled.reason);
+           self->note_end(dialled);
            done(Link{std::move(dialled.link), server->epoch});
            self->next();
          });
+  }
+
+  void note_end(const Dialled& dialled) {
+    if (dialled.end == Dialled::End::opened) {
+      metrics_.count(Counter::spare_links_opened);
+      return;
+    }
+    const char* const why = dialled.end == Dialled::End::wrong_key ? "wrong_key" : "unreachable";
+    metrics_.count(Counter::spare_links_failed, why);
+    note_failure(why, dialled.reason);
   }
 
   bool is_current(const Server& server) const {
@@ -240,7 +259,10 @@ class Relay::Impl : public std::enable_shared_from_this<Relay::Impl> {
       if (turn) server = server_;
       if (!turn) --dials_;
     }
-    for (Waiting& one : late) refuse(one);
+    for (Waiting& one : late) {
+      metrics_.count(Counter::spare_links_failed, "late");
+      refuse(one);
+    }
     if (turn) begin(std::move(server), std::move(*turn));
   }
 
@@ -278,6 +300,7 @@ class Relay::Impl : public std::enable_shared_from_this<Relay::Impl> {
         });
   }
 
+  telemetry::Metrics& metrics_;
   const RelaySettings settings_;
   const hub::Strand strand_;
   asio::ip::basic_resolver<tcp, hub::Strand> resolver_;
@@ -313,8 +336,8 @@ class Relay::Impl : public std::enable_shared_from_this<Relay::Impl> {
   Side console{*this, Door::console};
 };
 
-Relay::Relay(asio::io_context& io, const RelaySettings& settings)
-    : impl_(std::make_shared<Impl>(io, settings)) {}
+Relay::Relay(asio::io_context& io, telemetry::Metrics& metrics, const RelaySettings& settings)
+    : impl_(std::make_shared<Impl>(io, metrics, settings)) {}
 Relay::~Relay() = default;
 void Relay::set_target(const std::optional<PeerTarget>& target) { impl_->set_target(target); }
 void Relay::stop() { impl_->stop(); }
@@ -322,5 +345,6 @@ Onward& Relay::door(Door door) {
   return door == Door::compute ? static_cast<Onward&>(impl_->compute) : impl_->console;
 }
 std::size_t Relay::carried() const { return impl_->carried(); }
+std::size_t Relay::waiting() const { return impl_->waiting(); }
 
 }  // namespace hyperflock::net

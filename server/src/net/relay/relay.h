@@ -1,7 +1,7 @@
 // The spare's side of links: passes its clients' connections on to the server that has the
 // database.
 //
-//   Relay relay(io);
+//   Relay relay(io, metrics);
 //   relay.set_target(PeerTarget{.key = {epoch, secret}, .address = "server-1:8791"});
 //   http_context.onward = &relay.door(Door::compute);
 //
@@ -37,7 +37,9 @@ struct RelaySettings {
 
 class Relay {
  public:
-  explicit Relay(boost::asio::io_context& io, const RelaySettings& settings = {});
+  // `metrics` outlives the relay and what it carries.
+  Relay(boost::asio::io_context& io, telemetry::Metrics& metrics,
+        const RelaySettings& settings = {});
   // REQUIRES: no thread runs the I/O context any more.
   ~Relay();
   Relay(const Relay&) = delete;
@@ -51,6 +53,8 @@ class Relay {
   Onward& door(Door door);
   // Returns the number of connections that are passed on now. Any thread.
   std::size_t carried() const;
+  // Returns the number of connections that wait for their turn to get a link. Any thread.
+  std::size_t waiting() const;
 
  private:
   class Impl;

@@ -76,13 +76,14 @@ TEST_F(RelayTest, TheServerSeesTheClientAndTheDoor) {
 }
 
 TEST_F(RelayTest, WhatIsAskedAboutTheSpareIsAnsweredByIt) {
-  for (const char* path : {"/healthz", "/readyz", "/healthz?verbose"}) {
+  for (const char* path : {"/healthz", "/readyz", "/healthz?verbose", "/metrics/own"}) {
     const HttpAnswer answer = http_request(spare_.console(), "GET", path);
     EXPECT_THAT(answer.body, StartsWith("spare"));
     // The next request of this client is for the server.
     EXPECT_EQ(answer.headers.at("connection"), "close");
   }
   EXPECT_THAT(get(spare_.console(), "/healthzz"), StartsWith("holder"));
+  EXPECT_THAT(get(spare_.console(), "/metrics"), StartsWith("holder"));
   TestSocket slow(spare_.console());
   for (const char* piece : {"G", "ET /hea", "lthz", " HTTP/1.1\r\nHost: a\r\n\r\n"})
     ASSERT_TRUE(slow.write(piece));
@@ -147,8 +148,12 @@ TEST_F(RelayTest, TheNextServerGetsNewConnectionsAndTheOldOnesEnd) {
 TEST_F(RelayTest, NothingIsPassedOnWithoutAServer) {
   spare_.relay().set_target(std::nullopt);
   EXPECT_THAT(get(spare_.compute(), "/who"), StartsWith("spare"));
+  EXPECT_EQ(spare_.metric(R"(hyperflock_spare_links_failed_total{reason="no_server"})"), 1);
   spare_.relay().set_target(holder_.target());
   EXPECT_THAT(get(spare_.compute(), "/who"), StartsWith("holder"));
+  EXPECT_EQ(spare_.metric("hyperflock_spare_links_opened_total"), 1);
+  EXPECT_GT(spare_.metric(R"(hyperflock_spare_relayed_bytes_total{direction="to_client"})"), 30);
+  EXPECT_GT(spare_.metric(R"(hyperflock_spare_relayed_bytes_total{direction="to_server"})"), 30);
   spare_.relay().stop();
   spare_.relay().set_target(holder_.target());
   EXPECT_THAT(get(spare_.compute(), "/who"), StartsWith("spare"));
@@ -166,6 +171,8 @@ TEST_F(RelayTest, AnotherEpochOrKeyIsRefused) {
   TestHolder stale({.key = {.epoch = 7, .secret = "an old key"}});
   spare_.relay().set_target(PeerTarget{holder_.target().key, stale.target().address});
   EXPECT_THAT(get(spare_.compute(), "/who"), StartsWith("spare"));
+  EXPECT_EQ(spare_.metric(R"(hyperflock_spare_links_failed_total{reason="wrong_key"})"), 3);
+  EXPECT_EQ(spare_.metric("hyperflock_spare_links_opened_total"), 0);
   EXPECT_EQ(holder_.metric("hyperflock_connections_relayed_total"), 0);
   EXPECT_EQ(stale.metric("hyperflock_connections_relayed_total"), 0);
   EXPECT_TRUE(until([&] {

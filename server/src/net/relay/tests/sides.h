@@ -172,7 +172,7 @@ class TestSpare final : public TestSide {
  public:
   explicit TestSpare(const SpareSettings& settings = {})
       : TestSide(settings.proxies, 1'000),
-        relay_(io_, settings.relay),
+        relay_(io_, metrics_, settings.relay),
         compute_http_{&site_,  readers_, answers_,
                       {},      {},       &proxies_,
                       nullptr, false,    &relay_.door(Door::compute)},
