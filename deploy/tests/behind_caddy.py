@@ -17,6 +17,7 @@ import subprocess
 import sys
 import time
 import urllib.error
+import urllib.parse
 import urllib.request
 from contextlib import ExitStack
 from pathlib import Path
@@ -29,6 +30,7 @@ CADDYFILE = ROOT / "deploy/compose/Caddyfile"
 HOST = "flock.test"
 TRACE = "4bf92f3577b34da6a3ce929d0e0e4736"
 PATIENCE_S = 300.0
+BUNDLE = b"not a bundle: nobody runs it"
 
 
 def started(stack: ExitStack, command: list[object], folder: Path, **variables: str) -> None:
@@ -69,8 +71,11 @@ def ask(
         return None
 
 
-def device(tls: ssl.SSLContext, code: str) -> dict[str, Any]:
-    """Join as a device, through the WebSocket, and return the server's first message."""
+def device(tls: ssl.SSLContext, code: str) -> tuple[dict[str, Any], str]:
+    """Join as a device, through the WebSocket.
+
+    Returns the server's first message, and the credential of the device.
+    """
     joined = ask(f"https://{HOST}/api/join", tls, {"code": code, "class": "phone", "engine": "t"})
     assert joined is not None
     assert joined[0] == 201, joined
@@ -94,7 +99,40 @@ def device(tls: ssl.SSLContext, code: str) -> dict[str, Any]:
     with connect(f"wss://{HOST}/ws/worker", ssl=tls) as socket:
         socket.send(json.dumps(hello))
         welcome: dict[str, Any] = json.loads(socket.recv())
-        return welcome
+        return welcome, f"Device {identity['device']}:{identity['secret']}"
+
+
+def data_address(tls: ssl.SSLContext, researcher: dict[str, str], device: str) -> str:
+    """Submit a study, and return the signed address at which a phone fetches its bundle."""
+    sha256 = hashlib.sha256(BUNDLE).hexdigest()
+    console = f"https://{HOST}:8443"
+    request = urllib.request.Request(
+        f"{console}/api/blobs/{sha256}", BUNDLE, researcher, method="PUT"
+    )
+    with urllib.request.urlopen(request, context=tls) as answer:
+        assert answer.status == 201
+    study = {
+        "name": "caddy",
+        "submit_key": "caddy",
+        "direction": "minimize",
+        "entry": "objective:objective",
+        "bundle": {"sha256": sha256, "bytes": len(BUNDLE)},
+        "space": [{"name": "x", "values": [1, 2]}],
+        "runtime": {"python": "3.13"},
+    }
+    submitted = wait("the study", lambda: ask(f"{console}/api/studies", tls, study, **researcher))
+    assert submitted[0] == 201, submitted
+    link = f"https://{HOST}/api/blobs/{sha256}/link"
+    given = wait("the link", lambda: ask(link, tls, None, Authorization=device))
+    assert given[0] == 200, given
+    url: str = json.loads(given[2])["url"]
+    return url
+
+
+def forged(address: str) -> str:
+    """Return the address with another signature."""
+    *before, _, sha256 = urllib.parse.urlsplit(address).path.split("/")
+    return "/".join([*before, "0" * 64, sha256])
 
 
 def main() -> None:
@@ -154,8 +192,9 @@ def main() -> None:
         seen["to TLS"] = wait("a page", lambda: ask(f"http://{HOST}/join", tls))[0]
         credentials = json.loads((state / "credentials.json").read_text())
         seen["credentials"] = credentials
-        seen["welcome"] = device(tls, credentials["enrolment_code"])
+        seen["welcome"], phone = device(tls, credentials["enrolment_code"])
         token = {"Authorization": f"Bearer {credentials['researcher_token']}"}
+        seen["data address"] = data_address(tls, token, phone)
         pyodide = json.loads(wait("i", lambda: ask(f"https://{HOST}/runtime/index.json", tls))[2])
         file = pyodide["pieces"]["pyodide"]["base"] + "pyodide.asm.wasm"
         trace = {"traceparent": f"00-{TRACE}-00f067aa0ba902b7-01", "X-Request-Id": TRACE}
@@ -169,6 +208,8 @@ def main() -> None:
             "metrics": ("http://127.0.0.1:8791/metrics", {}),
             "health": ("http://127.0.0.1:8081/", {}),
             "no console": (f"https://{HOST}/research", {}),
+            "data": (urllib.parse.urljoin(f"https://{HOST}", seen["data address"]), {}),
+            "forged data": (f"https://{HOST}{forged(seen['data address'])}", {}),
         }
         for name, (url, headers) in asked.items():
             status, answer, _ = wait(name, lambda u=url, h=headers: ask(u, tls, **h))

@@ -71,6 +71,16 @@ def test_the_runtime_stays_compressed_and_cacheable(seen: dict[str, Any]) -> Non
     assert "immutable" in headers["cache-control"]
 
 
+def test_data_is_cacheable_at_its_signed_address(seen: dict[str, Any]) -> None:
+    status, headers = seen["data"]
+    assert status == 200
+    assert re.fullmatch(r"public, max-age=\d+, immutable", headers["cache-control"])
+    assert headers["etag"].strip('"') == seen["data address"].rpartition("/")[2]
+    assert headers["cross-origin-resource-policy"]
+    status, headers = seen["forged data"]
+    assert (status, headers["cache-control"]) == (403, "no-store")
+
+
 def test_the_console_has_an_origin_of_its_own(seen: dict[str, Any]) -> None:
     assert seen["console"][0] == 200
     assert seen["loopback"][0] == 200
