@@ -17,7 +17,7 @@ import { deviceOffer, lentGpu } from "./device/device_offer.ts";
 import { probeGpu } from "./device/gpu_probe.ts";
 import * as api from "./files/api.ts";
 import { fetchArraycore } from "./files/arraycore_parts.ts";
-import { BlobCache, openByteCache } from "./files/blob_cache.ts";
+import { BlobCache, openByteCache, storageQuota } from "./files/blob_cache.ts";
 import { fetchOptuna } from "./files/optuna_parts.ts";
 import { Store } from "./files/store.ts";
 import { Transfers } from "./files/transfers.ts";
@@ -355,6 +355,7 @@ export class Agent {
         random: Math.random,
         wallClock: Date.now,
         pause,
+        quotaBytes: storageQuota,
       });
     });
     return this.#blobs;

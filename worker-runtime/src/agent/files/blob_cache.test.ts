@@ -1,8 +1,8 @@
 // Tests that bundles and data come from the cache if intact, otherwise from the server, and that the cache is limited.
 
-import { beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { sha256Hex } from "../../base/hex.ts";
-import { BlobCache, type BlobWanted, type ByteCache } from "./blob_cache.ts";
+import { BlobCache, type BlobWanted, type ByteCache, SERVER_SILENCE_MS } from "./blob_cache.ts";
 import { LINKED_BYTES } from "./linked_data.ts";
 import type { BlobRecord } from "./store.ts";
 
@@ -12,6 +12,9 @@ let served: Map<string, (() => Response)[]>;
 let requests: string[];
 let pauses: number[];
 let clock: number;
+let quota: number;
+/** What the server answers instead of what it serves. */
+let answerWith: ((init: RequestInit) => Response) | null;
 
 const signal = new AbortController().signal;
 const urlOf = (sha256: string) => `/api/blobs/${sha256}`;
@@ -41,6 +44,7 @@ function open(cache: ByteCache | null = byteCache, limitBytes = 1_000): BlobCach
     cache,
     fetch: async (url, init) => {
       requests.push(`${url} ${new Headers(init.headers).get("authorization")}`);
+      if (answerWith !== null) return answerWith(init);
       const answer = served.get(url)?.shift();
       if (answer === undefined) throw new TypeError("Failed to fetch");
       return answer();
@@ -53,6 +57,7 @@ function open(cache: ByteCache | null = byteCache, limitBytes = 1_000): BlobCach
     pause: async (ms) => {
       pauses.push(ms);
     },
+    quotaBytes: async () => quota,
     limitBytes,
   });
 }
@@ -73,6 +78,8 @@ beforeEach(() => {
   requests = [];
   pauses = [];
   clock = 0;
+  quota = Number.POSITIVE_INFINITY;
+  answerWith = null;
 });
 
 describe("A blob", () => {
@@ -161,6 +168,54 @@ describe("A large blob", () => {
   });
 });
 
+describe("A slow line", () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  /** An answer that sends one byte after each of these pauses, and then no more. */
+  function trickle(pauses: readonly number[], init: RequestInit): Response {
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => {
+        init.signal?.addEventListener("abort", () => controller.error(init.signal?.reason));
+      },
+      pull: async (controller) => {
+        const ms = pauses[sent];
+        sent += 1;
+        if (ms === undefined) return new Promise(() => {});
+        await new Promise((done) => setTimeout(done, ms));
+        controller.enqueue(new Uint8Array([1]));
+        if (sent === pauses.length && ended) controller.close();
+      },
+    });
+    return new Response(body);
+  }
+  let sent: number;
+  let ended: boolean;
+
+  test("may take as long as it needs while bytes come.", async () => {
+    [sent, ended] = [0, true];
+    const wanted = await serve(1, 10);
+    answerWith = (init) => trickle(Array(10).fill(SERVER_SILENCE_MS - 1), init);
+    const bytes = open().get(wanted, "", signal);
+    await vi.advanceTimersByTimeAsync(10 * SERVER_SILENCE_MS);
+    expect([...(await bytes)]).toEqual(Array(10).fill(1));
+    expect(requests).toHaveLength(1);
+  });
+
+  test("that falls silent is asked again.", async () => {
+    [sent, ended] = [0, false];
+    const wanted = await serve(1, 10);
+    answerWith = (init) => trickle([1], init);
+    const bytes = open().get(wanted, "", signal);
+    await vi.advanceTimersByTimeAsync(SERVER_SILENCE_MS);
+    expect(requests).toHaveLength(1);
+    answerWith = null;
+    await vi.advanceTimersByTimeAsync(1);
+    expect([...(await bytes)]).toEqual(Array(10).fill(1));
+    expect(requests).toHaveLength(2);
+  });
+});
+
 describe("The bound", () => {
   test("is kept by dropping what was used longest ago.", async () => {
     const cache = open();
@@ -170,6 +225,28 @@ describe("The bound", () => {
     await cache.get(a, "", signal);
     await cache.get(c, "", signal);
     expect(new Set(stored.keys())).toEqual(new Set([urlOf(a.sha256), urlOf(c.sha256)]));
+    expect(new Set(records.keys())).toEqual(new Set([a.sha256, c.sha256]));
+  });
+
+  test("of the browser is kept, too.", async () => {
+    const room = 900;
+    const small: ByteCache = {
+      ...byteCache,
+      put: async (url, response) => {
+        const bytes = new Uint8Array(await response.arrayBuffer());
+        const used = [...stored.values()].reduce((sum, one) => sum + one.length, 0);
+        if (used + bytes.length > room) throw new Error("QuotaExceededError");
+        stored.set(url, bytes);
+      },
+    };
+    const cache = open(small);
+    const [a, b, c] = [await serve(1, 300), await serve(2, 300), await serve(3, 500)];
+    for (const one of [a, b, a, c]) await cache.get(one, "", signal);
+    expect(new Set(stored.keys())).toEqual(new Set([urlOf(a.sha256), urlOf(c.sha256)]));
+    // Nothing is dropped for what is larger than all the room.
+    quota = 940;
+    const large = await serve(4, 950);
+    expect((await cache.get(large, "", signal)).length).toBe(950);
     expect(new Set(records.keys())).toEqual(new Set([a.sha256, c.sha256]));
   });
 

@@ -1,18 +1,21 @@
 // Gets bundles and data by their hash, from the Cache API or else from the network: large data by a link
-// (linked_data.ts), everything else from the server. The hash is verified at each read. The cache has a size limit; the
-// least recently used blob is removed first. Runs on the agent thread.
+// (linked_data.ts), everything else from the server. The hash is verified at each read. The cache has a size limit, and
+// the browser may have another one; the least recently used blob is removed first. Runs on the agent thread.
 
 import { Backoff } from "../../base/backoff.ts";
 import { sha256Hex } from "../../base/hex.ts";
+import { readExactly, untilSilent } from "./body.ts";
 import { LinkedData } from "./linked_data.ts";
 import type { BlobRecord } from "./store.ts";
 
-export const CACHE_BYTES = 256 * 1024 * 1024;
+/** Room for a few data sets of the largest size that a server takes by default (512 MiB). */
+export const CACHE_BYTES = 2 * 1024 * 1024 * 1024;
 const CACHE_NAME = "hyperflock-blobs";
 const TRIES = 4;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 15_000;
-const REQUEST_MS = 120_000;
+/** How long the server's answer may take to begin, and then to go on. */
+export const SERVER_SILENCE_MS = 60_000;
 
 export class BlobError extends Error {
   override readonly name = "BlobError";
@@ -47,6 +50,8 @@ export interface BlobCacheOptions {
   /** Returns the time in Unix milliseconds. */
   readonly wallClock: () => number;
   readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
+  /** Returns how many bytes the browser lets this origin store; Infinity if it does not say. */
+  readonly quotaBytes: () => Promise<number>;
   readonly limitBytes?: number;
 }
 
@@ -57,6 +62,12 @@ export interface BlobWanted {
 
 export async function openByteCache(): Promise<ByteCache | null> {
   return "caches" in globalThis ? await caches.open(CACHE_NAME).catch(() => null) : null;
+}
+
+/** Returns how many bytes the browser lets this origin store; Infinity if it does not say. */
+export async function storageQuota(): Promise<number> {
+  const estimate = await navigator.storage?.estimate?.().catch(() => null);
+  return estimate?.quota ?? Number.POSITIVE_INFINITY;
 }
 
 /** Removes every cached blob. */
@@ -129,18 +140,21 @@ export class BlobCache {
     authorization: string,
     signal: AbortSignal,
   ): Promise<Uint8Array<ArrayBuffer>> {
-    const response = await this.#options.fetch(urlOf(wanted.sha256), {
-      headers: { authorization },
-      // The browser's HTTP cache is not needed, because this class has its own cache.
-      cache: "no-store",
-      signal: AbortSignal.any([signal, AbortSignal.timeout(REQUEST_MS)]),
+    const bytes = await untilSilent(SERVER_SILENCE_MS, signal, async (signal, heard) => {
+      const response = await this.#options.fetch(urlOf(wanted.sha256), {
+        headers: { authorization },
+        // The browser's HTTP cache is not needed, because this class has its own cache.
+        cache: "no-store",
+        signal,
+      });
+      if (response.status >= 400 && response.status < 500 && response.status !== 429) {
+        const why = `The server answered ${response.status} for a file of the trial.`;
+        throw new BlobError("blob_unavailable", why);
+      }
+      if (!response.ok || response.body === null)
+        throw new Error(`The server answered ${response.status}.`);
+      return readExactly(response.body, wanted.bytes, heard);
     });
-    if (response.status >= 400 && response.status < 500 && response.status !== 429) {
-      const why = `The server answered ${response.status} for a file of the trial.`;
-      throw new BlobError("blob_unavailable", why);
-    }
-    if (!response.ok) throw new Error(`The server answered ${response.status}.`);
-    const bytes = new Uint8Array(await response.arrayBuffer());
     if ((await sha256Hex(bytes)) !== wanted.sha256) {
       throw new BlobError(
         "hash_mismatch",
@@ -151,27 +165,50 @@ export class BlobCache {
   }
 
   async #keep(wanted: BlobWanted, bytes: Uint8Array<ArrayBuffer>): Promise<void> {
-    const { cache, index, wallClock, limitBytes = CACHE_BYTES } = this.#options;
-    if (cache === null || bytes.length > limitBytes) return;
-    await this.#makeRoom(limitBytes - bytes.length);
+    const { cache, quotaBytes, limitBytes = CACHE_BYTES } = this.#options;
+    if (cache === null) return;
+    const limit = Math.min(limitBytes, await quotaBytes());
+    if (bytes.length > limit) return;
+    await this.#makeRoom(limit - bytes.length);
+    while (!(await this.#store(cache, wanted, bytes))) {
+      // The browser has less room than it said.
+      const oldest = (await this.#oldestFirst())[0];
+      if (oldest === undefined) return;
+      await this.#drop(oldest.sha256);
+    }
+  }
+
+  /** Returns whether the cache has the blob now. */
+  async #store(
+    cache: ByteCache,
+    wanted: BlobWanted,
+    bytes: Uint8Array<ArrayBuffer>,
+  ): Promise<boolean> {
+    const { index, wallClock } = this.#options;
     try {
       await cache.put(urlOf(wanted.sha256), new Response(bytes));
       await index.keepBlob({ sha256: wanted.sha256, bytes: bytes.length, usedAt: wallClock() });
+      return true;
     } catch {
-      // The browser's quota is full, so the blob is not kept for later trials.
       await this.#drop(wanted.sha256);
+      return false;
     }
   }
 
   async #makeRoom(room: number): Promise<void> {
-    const records = [...(await this.#options.index.blobs())];
-    records.sort((a, b) => a.usedAt - b.usedAt);
+    const records = await this.#oldestFirst();
     let total = records.reduce((sum, record) => sum + record.bytes, 0);
     for (const record of records) {
       if (total <= room) return;
       await this.#drop(record.sha256);
       total -= record.bytes;
     }
+  }
+
+  /** Returns what is kept, the least recently used first. */
+  async #oldestFirst(): Promise<BlobRecord[]> {
+    const records = [...(await this.#options.index.blobs())];
+    return records.sort((a, b) => a.usedAt - b.usedAt);
   }
 
   async #drop(sha256: string): Promise<void> {

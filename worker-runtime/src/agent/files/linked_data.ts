@@ -4,6 +4,7 @@
 
 import * as v from "valibot";
 import { sha256Hex } from "../../base/hex.ts";
+import { readExactly, untilSilent } from "./body.ts";
 
 /** Smaller data costs less than the request for a link. */
 export const LINKED_BYTES = 1024 * 1024;
@@ -66,63 +67,16 @@ export class LinkedData {
     if (!given.ok) throw new Error(`The server gave no link: ${given.status}.`);
     const { url } = v.parse(linkAnswer, await given.json());
 
-    const silent = new AbortController();
-    const watch = new SilenceWatch(() => silent.abort());
-    try {
+    return untilSilent(SILENCE_MS, signal, async (signal, heard) => {
       const response = await fetch(url, {
         credentials: "omit",
         // With "no-store" the browser would send `Cache-Control: no-cache`, which some caches obey by asking the server.
         cache: "default",
-        signal: AbortSignal.any([signal, silent.signal]),
+        signal,
       });
       if (!response.ok || response.body === null)
         throw new Error(`The cache answered ${response.status}.`);
-      return await readExactly(response.body, wanted.bytes, () => watch.heard());
-    } finally {
-      watch.end();
-    }
+      return readExactly(response.body, wanted.bytes, heard);
+    });
   }
-}
-
-/** Calls `onSilence` when nothing was heard for SILENCE_MS. */
-class SilenceWatch {
-  readonly #onSilence: () => void;
-  #timer: ReturnType<typeof setTimeout> | undefined;
-
-  constructor(onSilence: () => void) {
-    this.#onSilence = onSilence;
-    this.heard();
-  }
-
-  heard(): void {
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(this.#onSilence, SILENCE_MS);
-  }
-
-  end(): void {
-    clearTimeout(this.#timer);
-  }
-}
-
-/** Reads a body of so many bytes. Throws if it has another size, as soon as it is too long. */
-async function readExactly(
-  body: ReadableStream<Uint8Array<ArrayBuffer>>,
-  size: number,
-  heard: () => void,
-): Promise<Uint8Array<ArrayBuffer>> {
-  const bytes = new Uint8Array(size);
-  let filled = 0;
-  for (const reader = body.getReader(); ; ) {
-    const { done, value } = await reader.read();
-    heard();
-    if (done) break;
-    if (filled + value.length > size) {
-      await reader.cancel().catch(() => {});
-      throw new Error("The cache sends more than the data has.");
-    }
-    bytes.set(value, filled);
-    filled += value.length;
-  }
-  if (filled !== size) throw new Error("The cache sends less than the data has.");
-  return bytes;
 }
