@@ -1,5 +1,5 @@
 // Reads the body of an answer for as long as it goes on. A slow line may take an hour for a data set, so what ends a
-// download is silence, and not its length.
+// download is silence, and not its length. Runs on the agent thread.
 
 /**
  * Runs `download`, and aborts the signal that it gets if `heard` was not called for `silenceMs`, from the start on, or
