@@ -85,7 +85,8 @@ class Device:
         self._lease: dict[str, Any] | None = None
         self._questions: list[dict[str, Any]] = []
         self._result: dict[str, Any] | None = None
-        self._sent = self._heard = self._reported = self._deadline = 0.0
+        # `_deadline` is when the trial has been computed, also while the device has no connection.
+        self._sent = self._heard = self._reported = self._deadline = self._open_until = 0.0
         self._heartbeat_s = 2.0
         self._ids = self._tries = 0
 
@@ -101,11 +102,11 @@ class Device:
         if self.step is Step.AWAY:
             if fleet.is_paused:
                 return
-            self.step, self._deadline = Step.OPENING, now + _OPEN_S
+            self.step, self._open_until = Step.OPENING, now + _OPEN_S
             fleet.connect(self, fleet.ports[self._at])
             return
         silent = now - self._heard > _SILENT_HEARTBEATS * self._heartbeat_s
-        if now > self._deadline if self.step is Step.OPENING else silent:
+        if now > self._open_until if self.step is Step.OPENING else silent:
             if not self._is_loyal or not fleet.has_frozen:
                 self.drop(now)
             return
