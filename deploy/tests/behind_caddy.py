@@ -118,7 +118,7 @@ def data_address(tls: ssl.SSLContext, researcher: dict[str, str], device: str) -
         "entry": "objective:objective",
         "bundle": {"sha256": sha256, "bytes": len(BUNDLE)},
         "space": [{"name": "x", "values": [1, 2]}],
-        "runtime": {"python": "3.13"},
+        "runtime": {"chainer": "7.8.1"},
     }
     submitted = wait("the study", lambda: ask(f"{console}/api/studies", tls, study, **researcher))
     assert submitted[0] == 201, submitted

@@ -72,6 +72,9 @@ class Connection:
         except (http.client.RemoteDisconnected, BrokenPipeError, ConnectionResetError):
             self._kept.close()
             return self._once(path, headers or {})
+        except ConnectionRefusedError:
+            self._kept.close()  # otherwise it takes no further request
+            raise
 
     def close(self) -> None:
         """Close the connection. The next request opens it again."""

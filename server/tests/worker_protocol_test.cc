@@ -8,7 +8,7 @@
 #include <future>
 #include <thread>
 
-#include "app/version.h"
+#include "app/machine/version.h"
 #include "base/testing/patience.h"
 #include "tests/support/test_server.h"
 

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "app/machine/version.h"
 #include "app/machine/yielding.h"
-#include "app/version.h"
 #include "backup/repository.h"
 #include "backup/requests.h"
 #include "base/steady_clock.h"

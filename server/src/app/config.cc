@@ -4,7 +4,7 @@
 #include <cstdlib>
 #include <utility>
 
-#include "app/version.h"
+#include "app/machine/version.h"
 #include "cli/backup_command.h"
 #include "cli/migrate_command.h"
 #include "settings/command.h"

@@ -15,7 +15,7 @@
 #include <thread>
 #include <vector>
 
-#include "app/version.h"
+#include "app/machine/version.h"
 #include "tests/support/test_server.h"
 
 namespace hyperflock::app {

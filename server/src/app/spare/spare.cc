@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "app/observed.h"
+#include "app/machine/observed.h"
+#include "app/machine/version.h"
 #include "app/spare/listening.h"
-#include "app/version.h"
 #include "base/steady_clock.h"
 #include "http/core/same_origin.h"
 #include "http/core/site.h"

@@ -1,5 +1,5 @@
 // See observed.h.
-#include "app/observed.h"
+#include "app/machine/observed.h"
 
 #include <sys/resource.h>
 #include <sys/statvfs.h>
