@@ -25,6 +25,12 @@ afterAll(async () => {
 interface Device {
   /** Changes what the browser reports. */
   report(change: { charging?: boolean; level?: number; cellular?: boolean }): void;
+  /** Tells the page a state of Compute Pressure. */
+  press(state: string): void;
+  /** Lets the clock pass and tells the page the processor's pace every two seconds. */
+  pace(seconds: number, pace: number): void;
+  /** The number of paces that the python thread has measured. They do not reach the page. */
+  measured: number;
 }
 
 const phase = (page: Page, name: string) => page.locator(`.panel[data-phase="${name}"]`).waitFor();
@@ -42,7 +48,43 @@ async function open(): Promise<{ context: BrowserContext; page: Page }> {
     const connection = Object.assign(new EventTarget(), { type: "wifi", saveData: false });
     Object.defineProperty(navigator, "getBattery", { value: async () => battery });
     Object.defineProperty(navigator, "connection", { value: connection });
+    let press: (records: readonly { readonly state: string }[]) => void = () => {};
+    class PressureObserver {
+      static readonly knownSources = ["cpu"];
+      constructor(tell: typeof press) {
+        press = tell;
+      }
+      async observe(): Promise<void> {}
+    }
+    Object.assign(globalThis, { PressureObserver });
+    document.hasFocus = () => true;
+    let agent: Worker | undefined;
+    class ObservedWorker extends Worker {
+      constructor(...options: ConstructorParameters<typeof Worker>) {
+        super(...options);
+        agent = this;
+      }
+      override addEventListener(type: string, listener: EventListenerOrEventListenerObject): void {
+        super.addEventListener(type, (event) => {
+          if (event.isTrusted && (event as MessageEvent).data?.kind === "pace")
+            device.measured += 1;
+          else if (typeof listener === "function") listener.call(this, event);
+        });
+      }
+    }
+    Object.assign(globalThis, { Worker: ObservedWorker });
+    const realNow = performance.now.bind(performance);
+    let laterMs = 0;
+    performance.now = () => realNow() + laterMs;
     const device: Device = {
+      measured: 0,
+      press: (state) => press([{ state }]),
+      pace: (seconds, pace) => {
+        for (let second = 0; second < seconds; second += 2) {
+          laterMs += 2_000;
+          agent?.dispatchEvent(new MessageEvent("message", { data: { kind: "pace", pace } }));
+        }
+      },
       report: ({ charging, level, cellular }) => {
         if (charging !== undefined) battery.charging = charging;
         if (level !== undefined) battery.level = level;
@@ -151,5 +193,61 @@ test("with a quarter of the processor's time, each piece of work is followed by 
   });
   console.log(`a piece takes ${trial.values?.[0]} times as long with its rest`);
   expect(trial.values?.[0]).toBeGreaterThan(3.8);
+  await context.close();
+});
+
+test("a warm or busy device gets rests, says so, and works all of the time when it has recovered", async () => {
+  const steady = await queueStudy(server, ["tests/e2e/objectives/paced.py", "--endless"]);
+  const { context, page } = await open();
+  await tapStart(page);
+  await phase(page, "computing");
+  await title(page, "Computing");
+  const row = () => server.api<TrialRow>(`/api/studies/${steady}/trials/0`).catch(() => null);
+  /** Waits until the trial's newest pieces take about `factor` times as long with their rests. */
+  const pace = async (factor: number) => {
+    const begun = (await row())?.points?.length ?? 0;
+    await until(`pieces that take ${factor} times as long`, async () => {
+      const ratios = (await row())?.points?.filter(([step]) => step % 2 === 1) ?? [];
+      const newest = ratios.slice(-9).map(([, value]) => value);
+      const median = newest.sort((a, b) => a - b)[4] ?? 0;
+      const isNew = ratios.length > begun / 2 + 10;
+      return isNew && median > 0.9 * factor && median < 1.3 * factor ? median : null;
+    });
+  };
+  const act = (run: "press" | "heat" | "cool", state = "") =>
+    page.evaluate(
+      ([what, value]) => {
+        const { device } = globalThis as unknown as { device: Device };
+        if (what === "press") device.press(value);
+        else if (what === "heat") device.pace(90, 1);
+        else device.pace(300, 4);
+      },
+      [run, state] as const,
+    );
+  await pace(1);
+  await act("press", "critical");
+  await title(page, "Cooling: 25% of the time");
+  await page.locator(".panel-text", { hasText: "under heavy load" }).waitFor();
+  await pace(4);
+  await act("press", "nominal");
+  await title(page, "Cooling: 50% of the time");
+  await title(page, "Computing");
+  await pace(1);
+
+  await act("cool");
+  await act("heat");
+  await title(page, "Cooling: 50% of the time");
+  await page.locator(".panel-text", { hasText: "become slow" }).waitFor();
+  await pace(2);
+  await act("cool");
+  await title(page, "Computing");
+  await pace(1);
+  // The python thread measures by itself, and the trial has kept its lease.
+  const measured = await page.evaluate(
+    () => (globalThis as unknown as { device: Device }).device.measured,
+  );
+  expect(measured).toBeGreaterThan(3);
+  expect((await row())?.attempts_list?.map(({ state }) => state)).toEqual(["live"]);
+  await server.api(`/api/studies/${steady}/cancel`, { method: "POST" });
   await context.close();
 });

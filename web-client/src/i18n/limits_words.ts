@@ -1,6 +1,6 @@
 // The texts of the limits that a volunteer sets, and of the pauses that follow from them. Page thread; pure data.
 
-import type { PausingRule } from "@hyperflock/worker-runtime/page";
+import type { Cooling, PausingRule } from "@hyperflock/worker-runtime/page";
 import type { Notice } from "./dictionary.ts";
 
 /** The values of the limits as the page writes them. */
@@ -33,6 +33,8 @@ export interface LimitsWords {
   /** The limits in few words, for the heading's second line. */
   readonly short: Readonly<Record<PausingRule, (values: LimitValues) => string>>;
   readonly paused: Readonly<Record<PausingRule, (values: LimitValues) => Notice>>;
+  /** Said while trials get less of the processor. `share` is what they get of all its time. */
+  readonly cooling: Readonly<Record<Cooling["cause"], (share: string) => Notice>>;
 }
 
 export const enLimits: LimitsWords = {
@@ -86,6 +88,16 @@ export const enLimits: LimitsWords = {
       text: `This device has computed ${minutes} today. It goes on by itself tomorrow.`,
     }),
   },
+  cooling: {
+    heat: (share) => ({
+      title: `Cooling: ${share} of the time`,
+      text: "This device has become slow, as warm devices do. The trial goes on with rests in between, and without them as soon as rest no longer helps.",
+    }),
+    pressure: (share) => ({
+      title: `Cooling: ${share} of the time`,
+      text: "The browser reports that this device is under heavy load. The trial goes on with rests in between, and without them when the load has fallen.",
+    }),
+  },
 };
 
 export const jaLimits: LimitsWords = {
@@ -137,6 +149,16 @@ export const jaLimits: LimitsWords = {
     minutes_used: ({ minutes }) => ({
       title: "休止中：今日の分は終わりました",
       text: `今日はこの端末で ${minutes} 計算しました。明日になると自動で再開します。`,
+    }),
+  },
+  cooling: {
+    heat: (share) => ({
+      title: `冷却中：時間の ${share} だけ計算`,
+      text: "端末の処理が遅くなりました。熱くなった端末に起こることです。試行は合間に休みながら続き、休んでも速くならなくなると、休まずに計算します。",
+    }),
+    pressure: (share) => ({
+      title: `冷却中：時間の ${share} だけ計算`,
+      text: "端末の負荷が高いとブラウザーが報告しています。試行は合間に休みながら続き、負荷が下がると、休まずに計算します。",
     }),
   },
 };

@@ -16,6 +16,7 @@ function fakeVolunteer(): FakeVolunteer {
       awake: false,
       interrupted: null,
       finishing: false,
+      cooling: null,
     },
     AFTER_START,
   );

@@ -1,7 +1,7 @@
 // The limits as the page shows them, and how this browser remembers them. Pure; page thread.
 
 import { type Limits, limitsOf, NO_LIMITS } from "@hyperflock/worker-runtime/limits";
-import type { PausingRule } from "@hyperflock/worker-runtime/page";
+import type { Cooling, PausingRule } from "@hyperflock/worker-runtime/page";
 import type { Notice } from "../i18n/dictionary.ts";
 import type { Formatter } from "../i18n/format.ts";
 import type { KeyValueStore } from "../i18n/language.ts";
@@ -48,6 +48,16 @@ export function pausedNotice(
   format: Formatter,
 ): Notice {
   return words.paused[rule](valuesOf(limits, format));
+}
+
+/** Returns the sentence about the rests of the processor. */
+export function coolingNotice(
+  { cause, share }: Cooling,
+  { processorShare }: Limits,
+  words: LimitsWords,
+  format: Formatter,
+): Notice {
+  return words.cooling[cause](format.percent(share * processorShare));
 }
 
 /** Returns the limits in few words. A limit that this browser cannot keep is left out. */

@@ -20,6 +20,7 @@ function snapshot(state: VolunteerState, awake = true): VolunteerSnapshot {
     awake,
     interrupted: null,
     finishing: false,
+    cooling: null,
   };
 }
 
@@ -30,6 +31,7 @@ function view(
     awake?: boolean;
     online?: boolean;
     finishing?: boolean;
+    cooling?: VolunteerSnapshot["cooling"];
     interrupted?: VolunteerSnapshot["interrupted"];
     inApp?: InAppBrowser;
     known?: "joined";
@@ -41,6 +43,7 @@ function view(
     snapshot: {
       ...snapshot(state, rest.awake),
       finishing: rest.finishing ?? false,
+      cooling: rest.cooling ?? null,
       interrupted: rest.interrupted ?? null,
     },
     nowMs: STORY_NOW_MS,
@@ -72,6 +75,30 @@ describe("a pause by a limit", () => {
     expect(paused("battery_low").text).toContain("below 30%");
     expect(paused("outside_hours").title).toBe("Paused until 22:00");
     expect(paused("minutes_used").text).toContain("1 hr today");
+  });
+});
+
+describe("a cooling", () => {
+  it("says the cause and what trials get of all the time, also of a lent part", () => {
+    const { state } = stories.computing;
+    const limits = { ...NO_LIMITS, processorShare: 0.5 } as const;
+    const heat = view(state, { cooling: { cause: "heat", share: 0.5 } });
+    expect(heat).toMatchObject({ phase: "computing", title: "Cooling: 50% of the time" });
+    expect(heat.text).toContain("become slow");
+    expect(heat.announcement).toContain("Cooling");
+    const pressure = view(state, { cooling: { cause: "pressure", share: 0.5 }, limits });
+    expect(pressure.title).toBe("Cooling: 25% of the time");
+    expect(pressure.text).toContain("heavy load");
+  });
+
+  it("lets the sentence about the connection go first, and needs a trial", () => {
+    const cooling = { cause: "heat", share: 0.25 } as const;
+    const shown = view(stories.computing.state, { cooling, online: false });
+    expect([shown.title, shown.text]).toEqual([
+      "Cooling: 25% of the time",
+      en.states.computingOffline,
+    ]);
+    expect(view(stories.no_work.state, { cooling }).title).toBe(en.states.waiting.title);
   });
 });
 
@@ -395,6 +422,8 @@ describe("needsClock", () => {
       "computing_one",
       "computing_awkward",
       "finishing",
+      "cooling_heat",
+      "cooling_pressure",
       "computing_offline",
       "offline",
       "comes_back",

@@ -20,7 +20,7 @@ import type { Formatter } from "../i18n/format.ts";
 import type { Point } from "../ui/curve.ts";
 import { shownName } from "../ui/shown_name.ts";
 import type { InAppBrowser } from "./in_app.ts";
-import { pausedNotice } from "./limits_view.ts";
+import { coolingNotice, pausedNotice } from "./limits_view.ts";
 import type { ProjectLoad } from "./project_api.ts";
 
 /** Selects colour and icon. The text gives the same information in words. */
@@ -342,17 +342,22 @@ function statePanel(state: VolunteerState, input: ViewInput): PanelView {
     }
     case "computing": {
       const trial = trialCard(state.trial, input, true);
+      const cooling = input.snapshot?.cooling ?? null;
+      const notice =
+        cooling === null
+          ? { title: states.computing, text: null }
+          : coolingNotice(cooling, input.limits, words.limits, format);
       return panel({
         phase,
         tone: "active",
-        title: states.computing,
-        text: input.online ? null : states.computingOffline,
+        ...notice,
+        text: input.online ? notice.text : states.computingOffline,
         advice: finishing
           ? states.finishing
           : (stoppedStudy(state, words) ?? comesBack(state.trial, input)),
         note: screen,
         trial,
-        announcement: announcement(states.computing, trial, finishing, words),
+        announcement: announcement(notice.title, trial, finishing, words),
         action: stop,
         more: [pause, finish],
       });

@@ -34,6 +34,7 @@ function storyStore(name: StoryName, language: Language): JoinStore {
       awake: story.awake,
       interrupted: story.interrupted,
       finishing: story.finishing,
+      cooling: story.cooling,
     },
     AFTER_START,
   );

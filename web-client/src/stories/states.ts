@@ -3,6 +3,7 @@
 import { NO_LIMITS } from "@hyperflock/worker-runtime/limits";
 import type {
   Contribution,
+  Cooling,
   Interrupted,
   Limits,
   ProjectView,
@@ -26,6 +27,7 @@ export interface Story {
   readonly awake: boolean;
   readonly interrupted: Interrupted | null;
   readonly finishing: boolean;
+  readonly cooling: Cooling | null;
   readonly online: boolean;
   readonly inApp: InAppBrowser | null;
   /** What this device gave before, if it has joined the project on an earlier visit. */
@@ -120,6 +122,7 @@ const BASE: Story = {
   awake: true,
   interrupted: null,
   finishing: false,
+  cooling: null,
   online: true,
   inApp: null,
   before: null,
@@ -263,6 +266,14 @@ export const stories = {
     { ...some, online: false, awake: false },
   ),
   finishing: state({ phase: "computing", trial: TRIAL }, { ...some, finishing: true }),
+  cooling_heat: state(
+    { phase: "computing", trial: TRIAL },
+    { ...some, cooling: { cause: "heat", share: 0.5 } },
+  ),
+  cooling_pressure: state(
+    { phase: "computing", trial: TRIAL },
+    { ...some, cooling: { cause: "pressure", share: 0.25 }, limits: LIMITS },
+  ),
   computing_offline: state({ phase: "computing", trial: TRIAL }, { ...some, online: false }),
   offline: state(
     { phase: "connecting", attempt: 4, retryAt: STORY_NOW_MS + 12_000 },

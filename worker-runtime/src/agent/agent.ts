@@ -33,6 +33,8 @@ import { spawnPython } from "./python_host/spawn_python.ts";
 const TELL_MS = 100;
 /** The time for which the ending agent thread waits for the socket to close. */
 const FAREWELL_MS = 500;
+/** The time between two looks at the measurements of the processor's speed. */
+const PACE_MS = 1_000;
 
 type StartOptions = Omit<Extract<ToAgent, { kind: "start" }>, "kind">;
 
@@ -59,6 +61,9 @@ export class Agent {
   /** The attempt whose result is stored. */
   #keptResult: number | undefined;
   #clockWatch: (() => void) | null = null;
+  #paceTimer: ReturnType<typeof setInterval> | undefined;
+  /** The number of the last measurement of the processor's speed that the page has. */
+  #toldReference = 0;
 
   constructor(options: StartOptions, post: (message: FromAgent) => void) {
     const { code, visible, careful, gpuShare, processorShare } = options;
@@ -117,6 +122,7 @@ export class Agent {
     // Python is the largest download, so the download begins before the device's identity is read.
     if (this.#isVisible) this.#host.warm();
     this.#loadProject();
+    this.#paceTimer = setInterval(() => this.#tellPace(), PACE_MS);
     this.#begin().catch((error: unknown) => {
       const message = error instanceof Error ? error.message : String(error);
       this.#handle({ kind: "join_failed", code: "agent_failed", message, permanent: true });
@@ -332,6 +338,7 @@ export class Agent {
   }
 
   #end(): void {
+    clearInterval(this.#paceTimer);
     clearTimeout(this.#tellTimer);
     this.#tell();
     // The thread ends a little later, because the browser sends the socket's last messages in the background.
@@ -369,6 +376,13 @@ export class Agent {
       },
       () => {}, // The name is only displayed. Joining will report what is wrong with the code.
     );
+  }
+
+  #tellPace(): void {
+    const { reference } = this.#host;
+    if (reference === null || reference.number === this.#toldReference) return;
+    this.#toldReference = reference.number;
+    if (reference.us > 0) this.#post({ kind: "pace", pace: 1_000 / reference.us });
   }
 
   #tellSoon(): void {

@@ -1,11 +1,20 @@
 // The interface by which the agent answers and interrupts a python thread. answerer.ts implements it with shared
 // memory, and posted_answerer.ts with messages in a browser without shared memory. Runs on the agent thread.
 
+/** A measurement of the fixed work that shows how fast the processor is (governor/reference_work.ts). */
+export interface Reference {
+  /** The number of the measurement in its thread, from 1. */
+  readonly number: number;
+  readonly us: number;
+}
+
 export interface AgentEnd {
   /** The memory that both threads share; null if there is none. */
   readonly memory: SharedArrayBuffer | null;
   /** The counter that grows while Python makes progress, as an unsigned number. */
   readonly progress: number;
+  /** The newest measurement of the reference work; null before the first one, and without shared memory. */
+  readonly reference: Reference | null;
   /** Answers the open call. */
   answer(sequence: number, text: string): void;
   /** Makes Python raise KeyboardInterrupt as soon as possible. */

@@ -1,6 +1,6 @@
 // The agent's end of the call channel. Runs on the agent thread only; never blocks.
 
-import type { AgentEnd } from "./agent_end.ts";
+import type { AgentEnd, Reference } from "./agent_end.ts";
 import { type Block, boundedAnswer, INTERRUPT_SIGNAL, PARK_WANTED, PARKED, Word } from "./block.ts";
 
 export class Answerer implements AgentEnd {
@@ -18,6 +18,12 @@ export class Answerer implements AgentEnd {
   /** The counter that grows while Python makes progress, as an unsigned number. */
   get progress(): number {
     return Atomics.load(this.#block.header, Word.progress) >>> 0;
+  }
+
+  get reference(): Reference | null {
+    const { header } = this.#block;
+    const number = Atomics.load(header, Word.references);
+    return number === 0 ? null : { number, us: Atomics.load(header, Word.referenceUs) };
   }
 
   /** Answers the open request. Returns false if no caller waits for this sequence number any more. */

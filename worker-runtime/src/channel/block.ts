@@ -34,6 +34,9 @@ export const Word = {
   park: 7,
   /** 1 while the device may soon be gone, so that a trial saves what it can. The agent writes it. */
   leaving: 8,
+  /** The microseconds of the newest reference work, and the number of its measurements. The python thread writes both. */
+  referenceUs: 9,
+  references: 10,
 } as const;
 
 export const PARK_WANTED = 1;

@@ -24,6 +24,9 @@ export class PostedAnswerer implements AgentEnd {
     return this.#progress;
   }
 
+  /** A thread that cannot rest needs no measurement. */
+  readonly reference = null;
+
   /** Stores the liveness counter that the python thread has sent. */
   setProgress(count: number): void {
     this.#progress = count;

@@ -7,7 +7,9 @@
 //
 // What a browser does not report is unknown (null), and a limit on something unknown does not pause.
 
+import { coolHeat, type Heat, sampled } from "./heat.ts";
 import type { Limits } from "./limits.ts";
+import { noPressure, type Pressure, type PressureState, passed, reported } from "./pressure.ts";
 
 /** The limit that pauses this device. Each has a sentence in `web-client/src/i18n`. */
 export type PausingRule =
@@ -16,6 +18,14 @@ export type PausingRule =
   | "metered"
   | "outside_hours"
   | "minutes_used";
+
+/** Why the processor rests between steps, apart from the volunteer's own choice. */
+export interface Cooling {
+  /** Whether this device became slow, or the browser reports a heavy load. */
+  readonly cause: "heat" | "pressure";
+  /** The part of the lent time that is left for trials. */
+  readonly share: 0.5 | 0.25;
+}
 
 export interface Battery {
   /** The charge from 0 to 1. */
@@ -34,6 +44,10 @@ export type GovernorEvent =
   | { readonly kind: "limits"; readonly limits: Limits }
   | { readonly kind: "battery"; readonly battery: Battery | null }
   | { readonly kind: "connection"; readonly isMetered: boolean | null }
+  /** The processor's speed now, in any unit. Comes every few seconds while a trial computes. */
+  | { readonly kind: "pace"; readonly nowMs: number; readonly pace: number }
+  /** The browser's Compute Pressure; null if it is unknown. */
+  | { readonly kind: "pressure"; readonly nowMs: number; readonly state: PressureState | null }
   | {
       readonly kind: "clock";
       /** A time that never goes back, in milliseconds. */
@@ -56,6 +70,8 @@ export interface Governor {
   readonly wasBusy: boolean;
   /** Whether the battery has fallen below its floor and not yet risen enough. */
   readonly isBatteryLow: boolean;
+  readonly heat: Heat;
+  readonly pressure: Pressure;
 }
 
 /** A battery that was too low must rise by this above the floor, so that a device does not switch all the time. */
@@ -74,6 +90,8 @@ export function governorOf(limits: Limits, used: Used): Governor {
     tickedAt: null,
     wasBusy: false,
     isBatteryLow: false,
+    heat: coolHeat(),
+    pressure: noPressure(),
   };
 }
 
@@ -86,6 +104,10 @@ export function handle(before: Governor, event: GovernorEvent): Governor {
       return judged({ ...before, battery: event.battery });
     case "connection":
       return { ...before, isMetered: event.isMetered };
+    case "pace":
+      return { ...before, heat: sampled(before.heat, event) };
+    case "pressure":
+      return { ...before, pressure: reported(before.pressure, event.state, event.nowMs) };
     case "clock":
       return ticked(before, event);
     default:
@@ -106,6 +128,13 @@ export function verdict(state: Governor): PausingRule | null {
   return minutesADay !== null && used.ms >= minutesADay * MINUTE_MS ? "minutes_used" : null;
 }
 
+/** Returns why the processor rests between steps; null if it does not. */
+export function cooling({ heat, pressure }: Governor): Cooling | null {
+  const share = Math.min(heat.share, pressure.share) as 1 | 0.5 | 0.25;
+  if (share === 1) return null;
+  return { cause: heat.share === share ? "heat" : "pressure", share };
+}
+
 function judged(state: Governor): Governor {
   const { battery, limits, isBatteryLow } = state;
   if (battery === null || limits.batteryFloor === null || battery.isCharging) {
@@ -119,13 +148,14 @@ function judged(state: Governor): Governor {
 
 function ticked(before: Governor, event: Extract<GovernorEvent, { kind: "clock" }>): Governor {
   const { nowMs, day, hour, isBusy } = event;
-  const passed = before.tickedAt === null ? 0 : Math.max(0, nowMs - before.tickedAt);
-  const added = before.wasBusy ? Math.min(passed, LONGEST_STEP_MS) : 0;
+  const passedMs = before.tickedAt === null ? 0 : Math.max(0, nowMs - before.tickedAt);
+  const added = before.wasBusy ? Math.min(passedMs, LONGEST_STEP_MS) : 0;
   const earlier = before.used.day === day ? before.used.ms : 0;
   return {
     ...before,
     hour,
     used: { day, ms: earlier + added },
+    pressure: passed(before.pressure, nowMs),
     tickedAt: nowMs,
     wasBusy: isBusy,
   };

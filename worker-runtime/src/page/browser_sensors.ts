@@ -1,7 +1,9 @@
-// What this browser reports to the governor. Battery and connection exist in some browsers only: elsewhere their limits
-// do not count, and the page does not offer them. Page thread.
+// What this browser reports to the governor. Battery, connection and pressure exist in some browsers only: elsewhere
+// their limits do not count, and the page does not offer them. Page thread.
 
 import type { Battery, Used } from "../governor/governor.ts";
+import { PRESSURE_STATES, type PressureState } from "../governor/pressure.ts";
+import { type ProbeScope, sharesMemory } from "../page_contract/probe.ts";
 import type { Sensors } from "./governor_host.ts";
 import type { NoteStore } from "./last_visit.ts";
 
@@ -22,6 +24,23 @@ interface ReportingNavigator {
   readonly connection?: NetworkInformation;
 }
 
+interface PressureRecord {
+  readonly state: string;
+}
+
+interface PressureObserver {
+  observe(source: "cpu", options: { readonly sampleInterval: number }): Promise<void>;
+}
+
+interface PressureScope {
+  readonly PressureObserver?: {
+    new (tell: (records: readonly PressureRecord[]) => void): PressureObserver;
+    readonly knownSources?: readonly string[];
+  };
+}
+
+const PRESSURE_INTERVAL_MS = 1_000;
+
 /** Which limits this browser can keep. */
 export interface Reports {
   readonly battery: boolean;
@@ -38,6 +57,7 @@ export function browserSensors(store: NoteStore): Sensors {
   return {
     watchBattery: (tell) => watchBattery(browser, tell),
     watchConnection: (tell) => watchConnection(browser, tell),
+    watchPressure,
     now: () => performance.now(),
     date: () => new Date(),
     every: (ms, tick) => {
@@ -75,6 +95,31 @@ function watchConnection(
   const report = () => tell(connection.saveData === true || connection.type === "cellular");
   connection.addEventListener("change", report);
   report();
+}
+
+/**
+ * Chromium tells the pressure of the whole device, and tells it only to a page with the system's focus. A state from
+ * before the loss of the focus says nothing, so it is unknown meanwhile.
+ */
+function watchPressure(tell: (state: PressureState | null) => void): void {
+  const Observer = (globalThis as PressureScope).PressureObserver;
+  // Without shared memory, trials cannot rest.
+  if (Observer === undefined || !sharesMemory(globalThis as ProbeScope)) return;
+  if (Observer.knownSources?.includes("cpu") === false) return;
+  let newest: PressureState | null = null;
+  const report = () => tell(document.hasFocus() ? newest : null);
+  const observer = new Observer((records) => {
+    const state = records.at(-1)?.state;
+    newest = PRESSURE_STATES.find((known) => known === state) ?? null;
+    report();
+  });
+  observer.observe("cpu", { sampleInterval: PRESSURE_INTERVAL_MS }).then(
+    () => {
+      addEventListener("focus", report);
+      addEventListener("blur", report);
+    },
+    () => {}, // The browser refuses, so the pressure stays unknown.
+  );
 }
 
 function readUsed(store: NoteStore): Used | null {

@@ -1,12 +1,14 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import type { Battery, PausingRule, Used } from "../governor/governor.ts";
 import { type Limits, NO_LIMITS } from "../governor/limits.ts";
+import type { PressureState } from "../governor/pressure.ts";
 import { GovernorHost, type Sensors, TICK_MS } from "./governor_host.ts";
 
 /** A browser whose reports, clock and storage a test sets. */
 class FakeBrowser implements Sensors {
   tellBattery: (battery: Battery | null) => void = () => {};
   tellConnection: (isMetered: boolean | null) => void = () => {};
+  tellPressure: (state: PressureState | null) => void = () => {};
   ms = 0;
   at = new Date(2026, 10, 27, 12, 0, 0);
   used: Used | null = null;
@@ -18,6 +20,9 @@ class FakeBrowser implements Sensors {
   }
   watchConnection(tell: (isMetered: boolean | null) => void): void {
     this.tellConnection = tell;
+  }
+  watchPressure(tell: (state: PressureState | null) => void): void {
+    this.tellPressure = tell;
   }
   now(): number {
     return this.ms;
@@ -110,6 +115,30 @@ describe("the governor's host", () => {
     expect(browser.stores - before).toBe(2);
     host.stop();
     expect(browser.used?.ms).toBe(25_000);
+  });
+
+  it("tells the beginning and the end of a cooling, and its cause", () => {
+    const seen: unknown[] = [];
+    const cool = new GovernorHost(browser, () => seen.push(cool.cooling));
+    cool.start();
+    browser.tellPressure("serious");
+    browser.tellPressure("critical");
+    browser.tellPressure("nominal");
+    browser.pass(30);
+    // 300 s at the full pace, and then 90 s at a quarter of it.
+    for (let second = 0; second < 390; second += 2) {
+      browser.pass(2);
+      cool.setPace(second < 300 ? 1 : 0.25);
+    }
+    expect(seen).toEqual([
+      { cause: "pressure", share: 0.5 },
+      { cause: "pressure", share: 0.25 },
+      { cause: "pressure", share: 0.5 },
+      null,
+      { cause: "heat", share: 0.5 },
+    ]);
+    browser.tellPressure("critical");
+    expect(cool.cooling).toEqual({ cause: "pressure", share: 0.25 });
   });
 
   it("reads the clock only between start and stop", () => {

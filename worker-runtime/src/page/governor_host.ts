@@ -2,6 +2,8 @@
 
 import {
   type Battery,
+  type Cooling,
+  cooling,
   type Governor,
   type GovernorEvent,
   governorOf,
@@ -11,6 +13,7 @@ import {
   verdict,
 } from "../governor/governor.ts";
 import { type Limits, NO_LIMITS } from "../governor/limits.ts";
+import type { PressureState } from "../governor/pressure.ts";
 
 /** The time between two looks at the clock, while this device takes part. */
 export const TICK_MS = 1_000;
@@ -22,6 +25,7 @@ export interface Sensors {
   /** Calls back with the present value, and again after each change. */
   watchBattery(tell: (battery: Battery | null) => void): void;
   watchConnection(tell: (isMetered: boolean | null) => void): void;
+  watchPressure(tell: (state: PressureState | null) => void): void;
   /** Returns a time that never goes back, in milliseconds. */
   now(): number;
   /** Returns the time in the device's calendar. */
@@ -40,7 +44,7 @@ export class GovernorHost {
   #stored: Used;
   #rest: (() => void) | null = null;
 
-  /** `onChange` is called after each change of `rule`. */
+  /** `onChange` is called after each change of `rule` or `cooling`. */
   constructor(sensors: Sensors, onChange: () => void) {
     this.#sensors = sensors;
     this.#onChange = onChange;
@@ -49,11 +53,19 @@ export class GovernorHost {
     // The browser answers some time later, so it is asked before the start.
     sensors.watchBattery((battery) => this.#handle({ kind: "battery", battery }));
     sensors.watchConnection((isMetered) => this.#handle({ kind: "connection", isMetered }));
+    sensors.watchPressure((state) => {
+      this.#handle({ kind: "pressure", nowMs: sensors.now(), state });
+    });
   }
 
   /** The limit that pauses this device; null if it may compute. */
   get rule(): PausingRule | null {
     return verdict(this.#state);
+  }
+
+  /** Why the processor rests between steps; null if it does not. */
+  get cooling(): Cooling | null {
+    return cooling(this.#state);
   }
 
   setLimits(limits: Limits): void {
@@ -85,6 +97,11 @@ export class GovernorHost {
     if (this.#rest !== null) this.#tick();
   }
 
+  /** Takes the processor's speed, in any unit. */
+  setPace(pace: number): void {
+    this.#handle({ kind: "pace", nowMs: this.#sensors.now(), pace });
+  }
+
   #tick(): void {
     const date = this.#sensors.date();
     const day = [date.getFullYear(), date.getMonth() + 1, date.getDate()]
@@ -101,8 +118,10 @@ export class GovernorHost {
   }
 
   #handle(event: GovernorEvent): void {
-    const before = this.rule;
+    const { rule, cooling } = this;
     this.#state = handle(this.#state, event);
-    if (this.rule !== before) this.#onChange();
+    const now = this.cooling;
+    const isOther = now?.share !== cooling?.share || now?.cause !== cooling?.cause;
+    if (this.rule !== rule || isOther) this.#onChange();
   }
 }

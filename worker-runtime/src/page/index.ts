@@ -1,6 +1,6 @@
 // The exports of this package for the join page. Page thread.
 
-export type { PausingRule } from "../governor/governor.ts";
+export type { Cooling, PausingRule } from "../governor/governor.ts";
 export type { Hours, Limits } from "../governor/limits.ts";
 export type * from "../page_contract/volunteer_state.ts";
 export { type Reports, reportsOf } from "./browser_sensors.ts";

@@ -644,6 +644,68 @@ test("Who stops before the lock is there starts nothing.", async () => {
   expect(FakeWorker.all).toHaveLength(0);
 });
 
+/** A browser with Compute Pressure. */
+class FakePressure {
+  static readonly knownSources = ["cpu"];
+  static tell: (records: readonly { readonly state: string }[]) => void = () => {};
+
+  constructor(tell: (records: readonly { readonly state: string }[]) => void) {
+    FakePressure.tell = tell;
+  }
+
+  async observe(): Promise<void> {}
+}
+
+test("Under pressure, trials get less of what the volunteer lends, but not while another window has the focus.", async () => {
+  let hasFocus = true;
+  Object.assign(page, { hasFocus: () => hasFocus });
+  vi.stubGlobal("PressureObserver", FakePressure);
+  volunteer = createVolunteer({ code: "CODE" });
+  volunteer.setLimits({ ...NO_LIMITS, processorShare: 0.5 });
+  volunteer.start();
+  await settled();
+  agent().change(computing);
+  FakePressure.tell([{ state: "fair" }, { state: "serious" }]);
+  expect(agent().told.at(-1)).toEqual({ kind: "processor_share", share: 0.25 });
+  expect(volunteer.snapshot).toMatchObject({
+    state: { phase: "computing" },
+    cooling: { cause: "pressure", share: 0.5 },
+  });
+  hasFocus = false;
+  windowEvents.dispatchEvent(new Event("blur"));
+  expect(agent().told.at(-1)).toEqual({ kind: "processor_share", share: 0.5 });
+  hasFocus = true;
+  windowEvents.dispatchEvent(new Event("focus"));
+  expect(volunteer.snapshot.cooling?.share).toBe(0.5);
+  FakePressure.tell([{ state: "a new one" }]);
+  expect(volunteer.snapshot.cooling).toBeNull();
+  const told = agent().told.map(({ kind }) => kind);
+  expect(told).not.toContain("stop");
+  expect(told.filter((kind) => kind === "visibility")).toEqual([]);
+});
+
+test("A device that becomes slow gets rests, and a new start gets the share of that moment.", async () => {
+  volunteer.start();
+  await settled();
+  agent().change(computing);
+  let clock = performance.now();
+  const pass = (seconds: number, pace: number) => {
+    for (let second = 0; second < seconds; second += 2) {
+      clock += 2_000;
+      vi.spyOn(performance, "now").mockReturnValue(clock);
+      agent().say({ kind: "pace", pace });
+    }
+  };
+  pass(300, 4);
+  pass(90, 1);
+  expect(volunteer.snapshot.cooling).toEqual({ cause: "heat", share: 0.5 });
+  expect(agent().told.at(-1)).toEqual({ kind: "processor_share", share: 0.5 });
+  volunteer.stop();
+  volunteer.start();
+  await settled();
+  expect(agent(1).told[0]).toMatchObject({ kind: "start", processorShare: 0.5 });
+});
+
 test("Forgetting ends the work first, and what was contributed is not shown any more.", () => {
   volunteer.start();
   agent().change(computing, 3);

@@ -5,6 +5,7 @@
 //     volunteer.subscribe((snapshot) => render(snapshot));
 //     button.onclick = () => volunteer.start();
 
+import type { PausingRule } from "../governor/governor.ts";
 import type { Limits } from "../governor/limits.ts";
 import type { FromAgent, ToAgent } from "../page_contract/messages.ts";
 import { type ProbeScope, probe } from "../page_contract/probe.ts";
@@ -78,10 +79,14 @@ class AgentVolunteer implements Volunteer {
   readonly #listeners = new Set<(snapshot: VolunteerSnapshot) => void>();
   readonly #lock = new TabLock(navigator.locks);
   readonly #visit = new LastVisit(local);
-  readonly #governor = new GovernorHost(browserSensors(local), () => this.#onRule());
+  readonly #governor = new GovernorHost(browserSensors(local), () => this.#onGovernor());
   #agent: Worker | null = null;
   #gpuShare = 1;
   #processorShare = 1;
+  /** The part of the processor's time that trials get now. */
+  #share = 1;
+  /** The rule at the last change of the governor. */
+  #rule: PausingRule | null = null;
   /** Whether a start has requested the lock and waits for it. */
   #isStarting = false;
   #session: Session | null = null;
@@ -106,6 +111,7 @@ class AgentVolunteer implements Volunteer {
       awake: false,
       interrupted: null,
       finishing: false,
+      cooling: null,
     };
     document.addEventListener("visibilitychange", () => this.#onVisibility());
     // Chromium sends this event before it freezes a page. A frozen page may run no code for a long time.
@@ -173,9 +179,10 @@ class AgentVolunteer implements Volunteer {
       visible: this.#mayCompute,
       careful,
       gpuShare: this.#gpuShare,
-      processorShare: this.#processorShare,
+      processorShare: this.#share,
     });
     const { rule } = this.#governor;
+    this.#rule = rule;
     if (rule !== null) this.#setState({ phase: "paused", reason: rule });
   }
 
@@ -235,9 +242,12 @@ class AgentVolunteer implements Volunteer {
     this.#setState(pauseOf(reason, this.#snapshot.state));
   }
 
-  /** One of the volunteer's limits begins or ends to pause this device. */
-  #onRule(): void {
-    if (this.#agent === null) return;
+  /** One of the volunteer's limits begins or ends to pause this device, or a cooling begins, changes or ends. */
+  #onGovernor(): void {
+    this.#setShare();
+    this.#merge({ cooling: this.#governor.cooling });
+    if (this.#agent === null || this.#governor.rule === this.#rule) return;
+    this.#rule = this.#governor.rule;
     this.#tellVisibility();
     if (this.#isPaused) return;
     if (this.#governor.rule !== null) this.#setLast(null);
@@ -266,9 +276,15 @@ class AgentVolunteer implements Volunteer {
 
   setLimits(limits: Limits): void {
     this.#governor.setLimits(limits);
-    const share = limits.processorShare;
-    if (share === this.#processorShare) return;
-    this.#processorShare = share;
+    this.#processorShare = limits.processorShare;
+    this.#setShare();
+  }
+
+  /** Tells the agent what trials get of the processor's time: of the lent part, what a cooling leaves. */
+  #setShare(): void {
+    const share = this.#processorShare * (this.#governor.cooling?.share ?? 1);
+    if (share === this.#share) return;
+    this.#share = share;
     this.#tell({ kind: "processor_share", share });
   }
 
@@ -304,6 +320,9 @@ class AgentVolunteer implements Volunteer {
       case "throttled":
         this.#computesHidden = false;
         this.#onVisibility();
+        break;
+      case "pace":
+        this.#governor.setPace(message.pace);
         break;
       case "forgotten":
         this.#agent?.terminate();

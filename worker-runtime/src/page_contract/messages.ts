@@ -39,5 +39,7 @@ export type FromAgent =
   | { readonly kind: "forgotten"; readonly done: boolean }
   /** The browser slows the page down in the background, so it must not compute there. */
   | { readonly kind: "throttled" }
+  /** The processor's speed while a trial computes, from a piece of reference work every few seconds. */
+  | { readonly kind: "pace"; readonly pace: number }
   /** The agent has released everything. The page may end the thread. */
   | { readonly kind: "ended" };

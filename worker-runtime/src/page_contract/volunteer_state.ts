@@ -1,7 +1,7 @@
 // The volunteer's state, which the page shows. The agent thread makes it and sends it to the page thread as structured
 // clones.
 
-import type { PausingRule } from "../governor/governor.ts";
+import type { Cooling, PausingRule } from "../governor/governor.ts";
 import type { Limits } from "../governor/limits.ts";
 
 /** The reasons why a browser cannot compute. Each has a sentence in `web-client/src/i18n`. */
@@ -95,6 +95,8 @@ export interface VolunteerSnapshot {
   readonly interrupted: Interrupted | null;
   /** Whether this device stops after the running trial. */
   readonly finishing: boolean;
+  /** Why trials get less of the processor for now; null if they get all that is lent. */
+  readonly cooling: Cooling | null;
 }
 
 /** The answer to `POST /api/project`. */

@@ -53,6 +53,14 @@ test("A step is followed by a rest of its length if half of the time is lent.", 
   expect(looks).toBeGreaterThan(0);
 });
 
+test("The processor's speed is measured between steps, at most every two seconds.", () => {
+  expect(agent.reference).toBeNull();
+  step(20);
+  step(20);
+  expect(agent.reference?.number).toBe(1);
+  expect(agent.reference?.us).toBeGreaterThan(0);
+});
+
 test("Without a share, and with all of the time, there is no rest.", () => {
   step(60);
   agent.setLent(1);

@@ -3,6 +3,7 @@
 import { type Block, errorText, PARK_WANTED, PARKED, Word } from "../channel/block.ts";
 import { Caller, ReportWindow, waitUntil } from "../channel/caller.ts";
 import { DutyCycle } from "../governor/duty_cycle.ts";
+import { REFERENCE_EVERY_MS, referenceMs } from "../governor/reference_work.ts";
 import type { FromPython } from "./messages.ts";
 
 /** The time limit of a call. It is longer than a lease, because a call may wait for a new connection. */
@@ -79,6 +80,7 @@ export class Bridge {
   readonly #duty = new DutyCycle(performance.now());
   #window: ReportWindow;
   #attempt = 0;
+  #measuredAt = Number.NEGATIVE_INFINITY;
 
   constructor(
     block: Block,
@@ -175,7 +177,17 @@ export class Bridge {
   #progress(): void {
     Atomics.add(this.#block.header, Word.progress, 1);
     this.park();
+    this.#measure();
     this.#rest();
+  }
+
+  /** Measures the processor's speed every few seconds, from which the page notices heat. */
+  #measure(): void {
+    if (performance.now() - this.#measuredAt < REFERENCE_EVERY_MS) return;
+    const { header } = this.#block;
+    Atomics.store(header, Word.referenceUs, Math.round(1_000 * referenceMs()));
+    Atomics.add(header, Word.references, 1);
+    this.#measuredAt = performance.now();
   }
 
   /** Rests as long as the volunteer's share of the processor asks for. An interrupt or a new share ends the rest. */

@@ -2,7 +2,7 @@
 // at a time. A Pyodide is reused only for the same bundle of the same study. Runs on the agent thread.
 
 import { AGENT_NAME } from "../../base/version.ts";
-import type { AgentEnd } from "../../channel/agent_end.ts";
+import type { AgentEnd, Reference } from "../../channel/agent_end.ts";
 import { Answerer } from "../../channel/answerer.ts";
 import { createBlock } from "../../channel/block.ts";
 import { PostedAnswerer } from "../../channel/posted_answerer.ts";
@@ -137,6 +137,11 @@ export class PythonHost {
 
   get progress(): number {
     return this.#thread?.answerer.progress ?? 0;
+  }
+
+  /** The newest measurement of the processor's speed; null if there is none. */
+  get reference(): Reference | null {
+    return this.#thread?.answerer.reference ?? null;
   }
 
   /** Starts a python thread if there is none, with the Chainer version of the last trial. */
