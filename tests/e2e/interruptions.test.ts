@@ -17,9 +17,7 @@ import {
 } from "./stack.ts";
 
 /** How often each trial is left until it ends, in the order of the tests. */
-const LEAVES = [2, 2, 2, 11, 2, 1, 1, 1, 1, 1, 1, 1, 2];
-/** The trials that save nothing: they end while the line is cut. */
-const WITHOUT_SAVES = [10, 11];
+const LEAVES = [2, 2, 2, 11, 2, 1, 1, 1, 1, 1, 1, 1, 1, 2];
 // Long enough that a busy machine renews it in time.
 const LEASE_MS = 12_000;
 
@@ -43,7 +41,9 @@ beforeAll(async () => {
   server = await Server.start({ args });
   proxy = await CutProxy.start(server.compute);
   browser = await launchChromium();
-  context = await browser.newContext({ ...devices["Pixel 7"], locale: "en-US" });
+  // Animations would take more of the processor than the trials.
+  const phone = { ...devices["Pixel 7"], locale: "en-US", reducedMotion: "reduce" } as const;
+  context = await browser.newContext(phone);
   await context.addInitScript(() => {
     const battery = Object.assign(new EventTarget(), { charging: true, level: 0.9 });
     Object.defineProperty(navigator, "getBattery", { value: async () => battery });
@@ -65,8 +65,6 @@ beforeAll(async () => {
     "tests/e2e/objectives/interrupted.py",
     "--leaves",
     ...LEAVES.map(String),
-    "--without-saves",
-    ...WITHOUT_SAVES.map(String),
   ]);
   page = await open();
   await page.locator(".limits summary").click();
@@ -156,32 +154,56 @@ async function leaveUntilComplete(): Promise<void> {
 
 const isComplete = async () => (await row()).state === "complete";
 
-/** Lets the trial end, and checks that it counts once. Returns its attempts. */
-async function finish(): Promise<NonNullable<TrialRow["attempts_list"]>> {
+/** Lets the trial end, and checks that it counts once. Returns its attempts, and the step with which the last one began. */
+async function finish() {
   await leaveUntilComplete();
   const { values, attempts_list = [], points = [] } = await row();
-  const accepted = attempts_list.filter(({ state }) => state === "accepted");
-  expect(accepted).toHaveLength(1);
-  const began = accepted[0]?.resumed_step ?? 0;
+  expect(attempts_list.filter(({ state }) => state === "accepted")).toHaveLength(1);
   // The curve has each step once, so no step of the accepted result was lost or counted twice.
   expect(points.map(([step]) => step)).toEqual(points.map((_, index) => index + 1));
-  expect(values).toEqual([points.length - began]);
-  return attempts_list;
+  const attempts = attempts_list.toSorted((a, b) => a.attempt - b.attempt);
+  return { attempts, began: points.length - (values?.[0] ?? 0) };
 }
 
 /** The trial was only kept in memory, and nothing was lost. */
 async function expectKept(): Promise<void> {
-  expect(await finish()).toHaveLength(1);
+  const { attempts, began } = await finish();
+  expect({ attempts: attempts.length, began }).toEqual({ attempts: 1, began: 0 });
 }
 
-/** The trial went on from its last checkpoint, in a second attempt on the same device. */
-async function expectResumed(from: number): Promise<void> {
-  const list = await finish();
-  expect(list.length, JSON.stringify(list, null, 1)).toBe(2);
-  const [first, second] = [...list].sort((a, b) => a.attempt - b.attempt);
-  expect(second?.resumed_step ?? 0).toBe(from);
+/**
+ * The trial went on in a second attempt on the same device. The server's newest checkpoint was that of step `stored`. The
+ * attempt began with step `from` or a later one, which it had if the device kept a newer checkpoint.
+ */
+async function expectResumed(stored: number, from = stored): Promise<void> {
+  const { attempts, began } = await finish();
+  expect(attempts.length, JSON.stringify(attempts, null, 1)).toBe(2);
+  const [first, second] = attempts;
+  expect(second?.resumed_step ?? 0).toBe(stored);
   expect(second?.device.device).toBe(first?.device.device);
+  if (from === stored) expect(began).toBe(stored);
+  else expect(began).toBeGreaterThanOrEqual(from);
 }
+
+/** Waits until the device keeps a checkpoint of a later step than the server's newest one. Returns the step. */
+const untilKept = (stored: number) =>
+  until("a checkpoint on the device", async () => {
+    const step = await page.evaluate(async () => {
+      const names = (await indexedDB.databases()).map(({ name }) => name);
+      if (!names.includes("hyperflock.checkpoints")) return 0;
+      const opening = indexedDB.open("hyperflock.checkpoints");
+      return await new Promise<number>((resolve) => {
+        opening.onsuccess = () => {
+          const all = opening.result.transaction("heads").objectStore("heads").getAll();
+          all.onsuccess = () => {
+            opening.result.close();
+            resolve(all.result[0]?.kept.step ?? 0);
+          };
+        };
+      });
+    });
+    return step > stored && step;
+  });
 
 /** Nothing on the page blames the browser or its memory for the end of the last visit. */
 async function expectNoCrashNote(): Promise<void> {
@@ -225,7 +247,15 @@ test("a pause by a limit", async () => {
 });
 
 test("a phone call and back, ten times", async () => {
-  for (let call = 0; call < 10; call += 1) await glance();
+  // The page shows the newest value, which is the number of times that the trial has noticed.
+  const noticed = async () => Number(await page.locator(".curve-head strong").textContent());
+  for (let call = 1; call <= 10; call += 1) {
+    await until(`call ${call}`, async () => {
+      await glance();
+      await phase("computing");
+      return (await noticed()) >= call;
+    });
+  }
   await expectKept();
 });
 
@@ -286,9 +316,27 @@ test("a line that is cut for longer than a lease", async () => {
   await untilSaved();
   const saved = savedStep;
   proxy.cut();
+  const kept = await untilKept(saved);
   await until("the lost lease", async () => (await attempts()).every((a) => a.state !== "live"));
   proxy.mend();
-  await expectResumed(saved);
+  // Without the connection the trial would end by being left, and its late result would count.
+  await until("the next attempt", async () => (await attempts()).length === 2);
+  await expectResumed(saved, kept);
+});
+
+test("a line that is cut, and a reload", async () => {
+  await untilSaved();
+  const saved = savedStep;
+  proxy.cut();
+  const kept = await untilKept(saved);
+  await page.goto("about:blank");
+  await until("the lost lease", async () => (await attempts()).every((a) => a.state !== "live"));
+  proxy.mend();
+  await page.goBack();
+  await expectNoCrashNote();
+  await tapStart(page);
+  await phase("computing");
+  await expectResumed(saved, kept);
 });
 
 test("a result that is ready while the line is cut", async () => {
@@ -318,6 +366,7 @@ test("a page that stays hidden for too long", async () => {
   const saved = savedStep;
   await until("the return", async () => (await attempts())[0]?.state === "released");
   await show("visible");
+  await phase("computing");
   await expectResumed(saved);
   const { state, complete, failed } = await server.api<StudyRow>(`/api/studies/${study}`);
   expect({ state, complete, failed }).toEqual({

@@ -1,8 +1,8 @@
 """Submits a study whose trials run until the volunteer has left them often enough.
 
-Each trial saves every few seconds, and when the volunteer leaves. A trial without saves does
-neither, because a save waits for a line that is cut. Its value is the number of steps that its last
-attempt has made. It prints the study's id and ends at once.
+Each trial saves every few seconds, and when the volunteer leaves. It reports how often that was.
+Its value is the number of steps that its last attempt has made. It prints the study's id and ends
+at once.
 """
 
 import argparse
@@ -19,7 +19,7 @@ def interrupted(trial: Any) -> float:
     step = first = state["step"]
     left, last = 0, math.inf
     while step < last:
-        time.sleep(0.02)
+        time.sleep(0.05)
         step += 1
         trial.report(float(left), step)
         if trial.checkpoint_due(math.inf):
@@ -29,8 +29,7 @@ def interrupted(trial: Any) -> float:
                 continue
         elif not trial.checkpoint_due(2.5):
             continue
-        if trial.params["saves"]:
-            trial.checkpoint({"step": step})
+        trial.checkpoint({"step": step})
     return float(step - first)
 
 
@@ -40,12 +39,8 @@ def main() -> None:
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--leaves", type=int, nargs="+")
-    parser.add_argument("--without-saves", type=int, nargs="+", default=[], help="their numbers")
     given = parser.parse_args()
-    points = [
-        {"leaves": count, "saves": x not in given.without_saves, "x": x}
-        for x, count in enumerate(given.leaves)
-    ]
+    points = [{"leaves": count, "x": x} for x, count in enumerate(given.leaves)]
     study = hyperflock.Client().grid(interrupted, points, name="interrupted")
     print(study.id)
 

@@ -1,7 +1,6 @@
 // Connects the state machine to the socket, timers, storage, the python thread and the page. Runs on the agent thread.
 
 import { AGENT_NAME } from "../base/version.ts";
-import { errorText } from "../channel/block.ts";
 import type { FromAgent, ToAgent } from "../page_contract/messages.ts";
 import { type ProbeScope, sharesMemory } from "../page_contract/probe.ts";
 import type { Contribution, ProjectView } from "../page_contract/volunteer_state.ts";
@@ -18,11 +17,13 @@ import { probeGpu } from "./device/gpu_probe.ts";
 import * as api from "./files/api.ts";
 import { fetchArraycore } from "./files/arraycore_parts.ts";
 import { BlobCache, openByteCache, storageQuota } from "./files/blob_cache.ts";
+import { CheckpointStore } from "./files/checkpoint_store.ts";
 import { fetchOptuna } from "./files/optuna_parts.ts";
 import { Store } from "./files/store.ts";
 import { Transfers } from "./files/transfers.ts";
 import type { AgentAction, AgentEvent } from "./machine/events.ts";
 import { Machine } from "./machine/machine.ts";
+import type { UploadResult } from "./machine/saving.ts";
 import { viewOf } from "./machine/view.ts";
 import { ArraycoreSide } from "./python_host/arraycore_side.ts";
 import { PythonHost } from "./python_host/python_host.ts";
@@ -50,6 +51,7 @@ export class Agent {
   readonly #transfers: Transfers;
   #uploading: AbortController | null = null;
   #store: Store | null = null;
+  #checkpoints: CheckpointStore | null = null;
   #blobs: Promise<BlobCache> | null = null;
   #socket: WebSocket | null = null;
   #alarm: ReturnType<typeof setTimeout> | undefined;
@@ -105,6 +107,7 @@ export class Agent {
       },
       fetchCheckpoint: (attempt, checkpoint, signal) =>
         this.#transfers.loadCheckpoint(attempt, checkpoint, signal),
+      readKept: async ({ sha256 }) => (await this.#checkpoints?.read(sha256)) ?? null,
       emit: (event) => this.#handle(event),
       log: (line) => console.debug(line),
     });
@@ -135,13 +138,15 @@ export class Agent {
     const device = await this.#store.device();
     const finished = device === null ? null : await this.#store.finished();
     this.#keptResult = finished?.lease.attempt;
+    this.#checkpoints = await CheckpointStore.open(this.#code);
+    const kept = device === null ? null : await this.#checkpoints.find();
     // Python loads while the graphics device is examined. Without shared memory it is not examined, because no trial
     // can use it.
     const gpu = this.#isShared ? await probeGpu(navigator.gpu, (ms) => pause(ms)) : undefined;
     const told = capabilitiesOf(navigator);
     this.#capabilities = capabilitiesOf(navigator, lentGpu(gpu, told, this.#isCareful));
     this.#hasStarted = true;
-    this.#handle({ kind: "start", device, visible: this.#isVisible, finished });
+    this.#handle({ kind: "start", device, visible: this.#isVisible, finished, kept });
   }
 
   setVisible(visible: boolean): void {
@@ -209,6 +214,7 @@ export class Agent {
         break;
       case "forget_device":
         this.#store?.forgetDevice();
+        this.#checkpoints?.forgetAll();
         break;
       case "open":
         this.#open();
@@ -225,7 +231,7 @@ export class Agent {
         this.#host.warm();
         break;
       case "run":
-        this.#host.run(action.lease);
+        this.#host.run(action.lease, action.kept);
         break;
       case "abort":
         this.#host.abort(action.attempt);
@@ -256,6 +262,12 @@ export class Agent {
         break;
       case "forget_upload":
         this.#uploading?.abort();
+        break;
+      case "keep":
+        this.#checkpoints?.keep(action.kept, action.bytes);
+        break;
+      case "forget_kept":
+        this.#checkpoints?.forget(action.sha256);
         break;
       case "contributed":
         this.#contributed(action.runMs);
@@ -311,18 +323,29 @@ export class Agent {
     this.#post({ kind: "session", session, authorization: api.authorizationOf(device) });
   }
 
-  #upload(saved: Extract<AgentAction, { kind: "upload" }>): void {
-    const { attempt, sequence } = saved;
+  #upload(upload: Extract<AgentAction, { kind: "upload" }>): void {
+    const { id } = upload;
     this.#uploading?.abort();
     const uploading = new AbortController();
     this.#uploading = uploading;
-    this.#transfers.upload(saved, uploading.signal).then(
-      (text) => this.#handle({ kind: "uploaded", attempt, sequence, text }),
+    this.#tryUpload(upload, uploading.signal).then(
+      (result) => this.#handle({ kind: "uploaded", id, result }),
       (error: unknown) => {
-        const text = errorText("upload_failed", String(error));
-        this.#handle({ kind: "uploaded", attempt, sequence, text });
+        const code = "upload_failed";
+        const result = { kind: "refused", code, message: String(error) } as const;
+        this.#handle({ kind: "uploaded", id, result });
       },
     );
+  }
+
+  async #tryUpload(
+    upload: Extract<AgentAction, { kind: "upload" }>,
+    signal: AbortSignal,
+  ): Promise<UploadResult> {
+    const bytes = upload.bytes ?? (await this.#checkpoints?.read(upload.sha256)) ?? null;
+    // The browser has removed the kept checkpoint.
+    if (bytes === null) return { kind: "not_stored", keeps: false };
+    return await this.#transfers.upload({ ...upload, bytes }, signal);
   }
 
   #close(code: number): void {

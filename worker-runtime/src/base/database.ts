@@ -14,12 +14,16 @@ export async function openDatabase<S extends DBSchema>(
   return "indexedDB" in globalThis ? await inTime(opened(name, upgrade), null) : null;
 }
 
-/** Returns the answer, or `otherwise` if it fails, comes late, or was not asked for. */
-export async function inTime<T, U>(answer: Promise<T> | undefined, otherwise: U): Promise<T | U> {
+/** Returns the answer, or `otherwise` if it fails, comes after `ms`, or was not asked for. */
+export async function inTime<T, U>(
+  answer: Promise<T> | undefined,
+  otherwise: U,
+  ms = ANSWER_MS,
+): Promise<T | U> {
   if (answer === undefined) return otherwise;
   let timer: ReturnType<typeof setTimeout> | undefined;
   const late = new Promise<U>((resolve) => {
-    timer = setTimeout(() => resolve(otherwise), ANSWER_MS);
+    timer = setTimeout(() => resolve(otherwise), ms);
   });
   const answered = await Promise.race([answer.catch(() => otherwise), late]);
   clearTimeout(timer);

@@ -74,7 +74,7 @@ class Host(Protocol):
     def save_checkpoint(
         self, kind: str, step: int | None, content: bytes, logged: int | None = None
     ) -> bool:
-        """Save a checkpoint; wait and return whether it is stored.
+        """Save a checkpoint; wait a short while and return whether the server has stored it.
 
         Parameters
         ----------

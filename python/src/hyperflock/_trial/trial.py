@@ -270,9 +270,11 @@ class Trial:
         The next attempt of the trial, on any device, begins with the newest checkpoint. The
         checkpoint also contains the states of the generators of ``random``, NumPy and array-core
         and the attributes. Artifacts that were uploaded before it are kept. The call waits until
-        the server has the checkpoint. One save every half minute is enough. The server takes about
-        ten saves in a row, and then one every two seconds. A local run always starts from the
-        beginning, so it only checks the state.
+        the server has the checkpoint, but at most ten seconds, and not at all without a connection:
+        the device then keeps the checkpoint, and uploads the newest one while the trial goes on.
+        One save every half minute is enough. The server takes about ten saves in a row, and then
+        one every two seconds. A local run always starts from the beginning, so it only checks the
+        state.
 
         Parameters
         ----------
@@ -283,8 +285,8 @@ class Trial:
         Returns
         -------
         bool
-            True if the server stored it. False if it could not be stored, for instance without a
-            connection. The trial continues in both cases.
+            True if the server stored it. False if the server does not have it now, for instance
+            without a connection. The trial continues in both cases.
 
         Raises
         ------

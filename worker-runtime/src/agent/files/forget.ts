@@ -3,6 +3,7 @@
 import type { Device } from "../machine/events.ts";
 import { ApiError, eraseDevice } from "./api.ts";
 import { forgetBytes } from "./blob_cache.ts";
+import { CheckpointStore } from "./checkpoint_store.ts";
 import { Store } from "./store.ts";
 
 /** The parts of the agent thread that forget() needs. */
@@ -38,6 +39,7 @@ export async function forgetDevice(code: string): Promise<boolean> {
     forget: async () => {
       await store.forgetDevice();
       await store.forgetBlobs();
+      await (await CheckpointStore.open(code)).forgetAll();
       await forgetBytes();
     },
   });

@@ -1,17 +1,20 @@
 // Uploads checkpoints and artifacts of an attempt, and downloads the checkpoint that it begins with (PUT and GET
-// /api/attempts/... of server/docs/rest.md). An upload is tried again until the server accepts or refuses it, or until
-// its time limit. Runs on the agent thread.
+// /api/attempts/... of server/docs/rest.md). An upload is tried again until the server accepts or refuses it, until its
+// time limit, or until it is aborted. Runs on the agent thread.
 
 import { Backoff } from "../../base/backoff.ts";
 import { sha256Hex } from "../../base/hex.ts";
-import { answerText, errorText } from "../../channel/block.ts";
 import type { Checkpoint } from "../../protocol/index.ts";
+import type { UploadResult } from "../machine/saving.ts";
 import type { UploadHead } from "../machine/upload_head.ts";
 import { refusalOf } from "./api.ts";
 
-/** The time limit for all tries of one upload. Python's own limit (UPLOAD_MS) is longer. */
-export const ALL_TRIES_MS = 280_000;
 const TRY_MS = 120_000;
+/**
+ * The time limit for one try of a checkpoint. It is uploaded while the trial goes on, so a slow line may take long. If it
+ * takes longer, another try would only use up the volunteer's data.
+ */
+export const CHECKPOINT_TRY_MS = 600_000;
 const FIRST_PAUSE_MS = 500;
 const FIRST_DOWNLOAD_PAUSE_MS = 1_000;
 const LONGEST_PAUSE_MS = 15_000;
@@ -25,6 +28,9 @@ const NO_ROOM_CODES: ReadonlySet<string> = new Set(["no_room", "quota_exceeded",
 export interface Saved {
   readonly attempt: number;
   readonly head: UploadHead;
+  readonly sha256: string;
+  /** The time limit for all tries; null if there is none. */
+  readonly limitMs: number | null;
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
@@ -44,37 +50,42 @@ export class Transfers {
     this.#options = options;
   }
 
-  /** Uploads. Returns the answer for Python: true if the server stored the bytes, its refusal, or else false. */
-  async upload(saved: Saved, signal: AbortSignal): Promise<string> {
-    const url = addressOf(saved, await sha256Hex(saved.bytes));
+  async upload(saved: Saved, signal: AbortSignal): Promise<UploadResult> {
+    const url = addressOf(saved);
     const { now, pause, random } = this.#options;
-    const until = now() + ALL_TRIES_MS;
+    const until = saved.limitMs === null ? Number.POSITIVE_INFINITY : now() + saved.limitMs;
     const backoff = new Backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS, random);
     while (!signal.aborted) {
-      const answer = await this.#put(url, saved, signal);
-      if (answer !== null) return answer;
+      const result = await this.#put(url, saved, signal);
+      if (result !== null) return result;
       const ms = backoff.nextMs();
       if (now() + ms >= until) break;
       await pause(ms, signal).catch(() => {});
     }
-    return answerText(false);
+    return { kind: "not_stored", keeps: true };
   }
 
   /** Sends the upload once. Returns null if another try may help. */
-  async #put(url: string, saved: Saved, signal: AbortSignal): Promise<string | null> {
-    const response = await this.#ask(url, { method: "PUT", body: saved.bytes }, signal);
+  async #put(url: string, saved: Saved, signal: AbortSignal): Promise<UploadResult | null> {
+    const isCheckpoint = saved.head.of === "checkpoint";
+    const tryMs = isCheckpoint ? CHECKPOINT_TRY_MS : TRY_MS;
+    const begun = this.#options.now();
+    const response = await this.#ask(url, { method: "PUT", body: saved.bytes }, signal, tryMs);
     const isAway = response === null || (response.status >= 500 && response.status !== NO_ROOM);
-    if (isAway) return null;
-    if (response.ok) return answerText(true);
+    if (isAway) {
+      const isSlow = isCheckpoint && this.#options.now() - begun >= tryMs;
+      return isSlow ? { kind: "not_stored", keeps: true } : null;
+    }
+    if (response.ok) return { kind: "stored" };
     const { code, message } = refusalOf(response.status, await response.json().catch(() => null));
     // The attempt has ended. The server also revokes it by a message, so Python gets no error here.
-    if (code === "unknown_attempt") return answerText(false);
+    if (code === "unknown_attempt") return { kind: "not_stored", keeps: true };
     // A trial goes on although the server had no room for its checkpoint.
-    if (saved.head.of === "checkpoint" && NO_ROOM_CODES.has(code)) return answerText(false);
+    if (isCheckpoint && NO_ROOM_CODES.has(code)) return { kind: "not_stored", keeps: true };
     // The status 429 means too many requests. A checkpoint is then dropped, because a later one replaces it. An
     // artifact is tried again.
-    if (response.status === 429) return saved.head.of === "artifact" ? null : answerText(false);
-    return errorText(code, message);
+    if (response.status === 429) return isCheckpoint ? { kind: "not_stored", keeps: false } : null;
+    return { kind: "refused", code, message };
   }
 
   /** Returns the checkpoint with which the attempt begins, or null if it cannot be fetched. */
@@ -98,19 +109,24 @@ export class Transfers {
     return null;
   }
 
-  #ask(url: string, init: RequestInit, signal: AbortSignal): Promise<Response | null> {
+  #ask(
+    url: string,
+    init: RequestInit,
+    signal: AbortSignal,
+    tryMs = TRY_MS,
+  ): Promise<Response | null> {
     return this.#options
       .fetch(url, {
         ...init,
         headers: { authorization: this.#options.authorization() },
         cache: "no-store",
-        signal: AbortSignal.any([signal, AbortSignal.timeout(TRY_MS)]),
+        signal: AbortSignal.any([signal, AbortSignal.timeout(tryMs)]),
       })
       .catch(() => null);
   }
 }
 
-function addressOf({ attempt, head }: Saved, sha256: string): string {
+function addressOf({ attempt, head, sha256 }: Saved): string {
   const query = new URLSearchParams();
   if (head.of === "checkpoint") {
     query.set("format", head.format);

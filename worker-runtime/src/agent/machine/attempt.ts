@@ -20,6 +20,7 @@ import type {
 } from "../../protocol/messages.ts";
 import type { AskedCall } from "./asked_call.ts";
 import type { Finished } from "./finished.ts";
+import { History } from "./history.ts";
 import type { Outcome } from "./outcome.ts";
 import { type LoggedRow, SeriesBatch, SeriesLimits } from "./series.ts";
 
@@ -59,6 +60,9 @@ interface OpenCall {
 export class Attempt {
   readonly lease: Lease;
   readonly leasedAt: number;
+  /** What was reported since the newest checkpoint that the server has. */
+  readonly history: History;
+  #repeated = 0;
   #runningAt: number | null = null;
   #seq = 0;
   #unsent: Point[] = [];
@@ -86,6 +90,7 @@ export class Attempt {
   constructor(lease: Lease, now: number) {
     this.lease = lease;
     this.leasedAt = now;
+    this.history = new History(lease);
   }
 
   /** Returns the attempt as it was when it finished. Its messages have their old numbers (R14). */
@@ -146,7 +151,7 @@ export class Attempt {
 
   /** The number of points and rows that the server has. The python thread may be ahead by a limited number. */
   get taken(): number {
-    return this.#taken;
+    return Math.max(0, this.#taken - this.#repeated);
   }
 
   /** The newest points, for display. */
@@ -158,7 +163,18 @@ export class Attempt {
     this.#runningAt = now;
   }
 
+  /**
+   * Reports what an earlier attempt has reported before the checkpoint with which this one begins. Python has not sent it,
+   * so it does not count as taken.
+   */
+  repeat(points: readonly Point[], rows: readonly LoggedRow[], now: number): void {
+    for (const point of points) this.report(point, now);
+    for (const row of rows) this.log(row, now);
+    this.#repeated = points.length + rows.length;
+  }
+
   report(point: Point, now: number): void {
+    this.history.report(point);
     if (!this.#hasUnsent) this.#oldestUnsentAt = now;
     this.#unsent.push(point);
     this.#curve.push(point);
@@ -172,6 +188,7 @@ export class Attempt {
       this.#taken += 1;
       return;
     }
+    this.history.log(row);
     if (!this.#hasUnsent) this.#oldestUnsentAt = now;
     if (!this.#rows.add(row)) {
       this.#pack();

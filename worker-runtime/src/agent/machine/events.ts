@@ -4,7 +4,9 @@
 import type { ClientMessage, Lease, ServerMessage } from "../../protocol/index.ts";
 import type { AskedCall, RefusedCall } from "./asked_call.ts";
 import type { Finished } from "./finished.ts";
+import type { KeptCheckpoint } from "./kept_checkpoint.ts";
 import type { Outcome } from "./outcome.ts";
+import type { UploadResult } from "./saving.ts";
 import type { LoggedRow } from "./series.ts";
 import type { UploadHead } from "./upload_head.ts";
 
@@ -25,6 +27,8 @@ export type AgentEvent =
       readonly visible: boolean;
       /** A result of this device that an earlier visit could not deliver. */
       readonly finished?: Finished | null;
+      /** A checkpoint that only this device has. */
+      readonly kept?: KeptCheckpoint | null;
     }
   // The page is hidden or pauses. An attempt is kept for a while.
   | { readonly kind: "hidden" }
@@ -48,7 +52,12 @@ export type AgentEvent =
   | { readonly kind: "closed"; readonly code: number }
   // Events of the python thread and of its files.
   | { readonly kind: "loading"; readonly loaded: number; readonly total: number }
-  | { readonly kind: "running"; readonly attempt: number }
+  | {
+      readonly kind: "running";
+      readonly attempt: number;
+      /** Whether the attempt begins with the checkpoint that this device has kept. */
+      readonly fromKept?: boolean;
+    }
   | {
       readonly kind: "report";
       readonly attempt: number;
@@ -68,15 +77,11 @@ export type AgentEvent =
       readonly attempt: number;
       readonly sequence: number;
       readonly head: UploadHead | RefusedCall;
+      readonly sha256: string;
       readonly bytes: Uint8Array<ArrayBuffer>;
     }
-  // An upload has ended. `text` is the answer for Python.
-  | {
-      readonly kind: "uploaded";
-      readonly attempt: number;
-      readonly sequence: number;
-      readonly text: string;
-    }
+  // The upload with this id has ended.
+  | { readonly kind: "uploaded"; readonly id: number; readonly result: UploadResult }
   | { readonly kind: "output"; readonly attempt: number; readonly text: string }
   | {
       readonly kind: "outcome";
@@ -111,7 +116,8 @@ export type AgentAction =
   | { readonly kind: "send"; readonly message: ClientMessage }
   /** Starts to load a python thread, if none exists. */
   | { readonly kind: "warm" }
-  | { readonly kind: "run"; readonly lease: Lease }
+  /** Runs an attempt. It begins with `kept`, if this device still has it, and else with the lease's checkpoint. */
+  | { readonly kind: "run"; readonly lease: Lease; readonly kept?: KeptCheckpoint }
   /** Forgets an attempt that has not begun to run. */
   | { readonly kind: "abort"; readonly attempt: number }
   /** Requests a KeyboardInterrupt in Python. */
@@ -130,13 +136,25 @@ export type AgentAction =
   /** Uploads a checkpoint or an artifact of the running attempt. The event `uploaded` follows. */
   | {
       readonly kind: "upload";
+      readonly id: number;
       readonly attempt: number;
-      readonly sequence: number;
       readonly head: UploadHead;
-      readonly bytes: Uint8Array<ArrayBuffer>;
+      readonly sha256: string;
+      /** The content; null if it is the checkpoint that this device keeps. */
+      readonly bytes: Uint8Array<ArrayBuffer> | null;
+      /** The time limit for all tries; null if the upload is tried until `forget_upload`. */
+      readonly limitMs: number | null;
     }
   /** Cancels the current upload. */
   | { readonly kind: "forget_upload" }
+  /** Keeps a checkpoint on this device, in place of the one before. */
+  | {
+      readonly kind: "keep";
+      readonly kept: KeptCheckpoint;
+      readonly bytes: Uint8Array<ArrayBuffer>;
+    }
+  /** Removes the kept checkpoint, if it is this one. */
+  | { readonly kind: "forget_kept"; readonly sha256: string }
   | { readonly kind: "contributed"; readonly runMs: number }
   /** The volunteer has stopped, so the agent thread may end. */
   | { readonly kind: "end" };

@@ -194,7 +194,7 @@ export class Machine {
         this.#assets = { loaded: event.loaded, total: event.total };
         break;
       case "running":
-        this.#work.onRunning(event.attempt, now);
+        this.#work.onRunning(event, now);
         break;
       case "report":
         this.#work.onReport(event, now);
@@ -209,7 +209,7 @@ export class Machine {
         this.#work.onUpload(event, now);
         break;
       case "uploaded":
-        this.#work.onUploaded(event);
+        this.#work.onUploaded(event, now);
         break;
       case "output":
         this.#work.onOutput(event, now);
@@ -233,6 +233,7 @@ export class Machine {
   #onStart(event: EventOf<"start">, now: number): void {
     this.#device = event.device;
     if (event.finished != null) this.#work.restore(event.finished, now);
+    if (event.kept != null) this.#work.restoreKept(event.kept);
     this.#mode = { kind: event.visible ? "working" : "hidden" };
     if (event.visible) this.#begin(now);
   }
@@ -366,6 +367,7 @@ export class Machine {
     this.#lingerUntil = null;
     if (this.#mode.kind === "working" || this.#rest !== null) this.#link.retry(now, leastMs);
     else this.#link.close();
+    this.#work.lose();
   }
 
   #sayHello(): void {

@@ -94,7 +94,8 @@ describe("Rows", () => {
   test("R37 are sent before a checkpoint.", () => {
     s.running(7).log(7, 3, { a: 1 });
     const head = { of: "checkpoint", format: "tree", step: null, logged: 3 } as const;
-    s.on({ kind: "upload", attempt: 7, sequence: 1, head, bytes: new Uint8Array([1]) });
+    const saved = { head, sha256: "c".repeat(64), bytes: new Uint8Array([1]) };
+    s.on({ kind: "upload", attempt: 7, sequence: 1, ...saved });
     const kinds = s.actions.map((action) => action.kind);
     expect(kinds).toEqual(["send", "upload"]);
   });

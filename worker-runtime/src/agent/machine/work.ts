@@ -14,7 +14,9 @@ import type {
 import { Attempt, type Computer } from "./attempt.ts";
 import type { AgentAction, EventOf } from "./events.ts";
 import type { Finished } from "./finished.ts";
-import { crashOutcome } from "./outcome.ts";
+import type { KeptCheckpoint } from "./kept_checkpoint.ts";
+import { crashOutcome, type Outcome } from "./outcome.ts";
+import { Saving } from "./saving.ts";
 
 /**
  * The time in which an interrupted python thread may end by itself. A stop should take at most a second, and its other
@@ -45,6 +47,7 @@ export interface Surroundings {
 export class Work {
   readonly #around: Surroundings;
   readonly #afterFailure: Backoff;
+  readonly #saving: Saving;
   #attempt: Attempt | null = null;
   /** An interrupted attempt whose Python code has not ended yet. */
   #ending: { readonly attempt: number; readonly killAt: number } | null = null;
@@ -63,6 +66,7 @@ export class Work {
 
   constructor(around: Surroundings, random: () => number) {
     this.#around = around;
+    this.#saving = new Saving(around);
     this.#afterFailure = new Backoff(5_000, 60_000, random);
   }
 
@@ -73,6 +77,11 @@ export class Work {
   /** Continues with a result that an earlier visit could not deliver. */
   restore(finished: Finished, now: number): void {
     this.#attempt = Attempt.restore(finished, now);
+  }
+
+  /** Remembers the checkpoint that an earlier visit has kept on this device. */
+  restoreKept(kept: KeptCheckpoint): void {
+    this.#saving.restore(kept);
   }
 
   /** The reason why there is no work; null if the server has not given it yet. */
@@ -94,9 +103,10 @@ export class Work {
 
   get deadlines(): readonly (number | null)[] {
     const killAt = this.#ending?.killAt ?? null;
-    if (!this.#around.isConnected) return [killAt, this.#limitAt, this.#idleAt];
+    const always = [killAt, this.#idleAt, ...this.#saving.deadlines];
+    if (!this.#around.isConnected) return [...always, this.#limitAt];
     const attempt = this.#attempt;
-    return [killAt, this.#idleAt, this.#askAt, attempt?.flushAt ?? null, attempt?.resendAt ?? null];
+    return [...always, this.#askAt, attempt?.flushAt ?? null, attempt?.resendAt ?? null];
   }
 
   // ---- events of the clock and the connection
@@ -108,6 +118,7 @@ export class Work {
     }
     if (this.#limitAt !== null && now >= this.#limitAt) this.#endAtLimit(now);
     if (this.#idleAt !== null && now >= this.#idleAt) this.#idle();
+    this.#saving.tick(now);
     if (!this.#around.isConnected) return;
     if (this.#askAt !== null && now >= this.#askAt) this.ask(now);
     this.#attempt?.flush(now);
@@ -131,9 +142,15 @@ export class Work {
       this.#drop(now);
     } else if (attempt !== null) {
       for (const message of attempt.takeUnacknowledged(now)) this.#send(message);
+      this.#saving.next(now);
     }
     this.ask(now);
     return this.#attempt?.result === null;
+  }
+
+  /** The connection is lost. */
+  lose(): void {
+    this.#saving.lost();
   }
 
   ask(now: number): void {
@@ -152,8 +169,8 @@ export class Work {
 
   /** Releases the attempt. The caller must end Python. */
   abandon(reason: ReleaseReason | null): void {
-    this.#forgetUpload();
     if (reason !== null && this.#attempt?.result === null) this.#sayRelease(reason);
+    this.#saving.end(this.#attempt, true);
     this.#attempt = null;
     this.#ending = null;
     this.#askAt = null;
@@ -176,7 +193,12 @@ export class Work {
     this.#idleAt = null;
     this.#wasAsked = lease.asked === true;
     // An interrupted attempt may still be ending. In that case #onEnded starts the new attempt.
-    if (this.#ending === null) this.#around.act({ kind: "run", lease });
+    if (this.#ending === null) this.#run(lease);
+  }
+
+  #run(lease: Lease): void {
+    const restart = this.#saving.restartFor(lease);
+    this.#around.act({ kind: "run", lease, ...(restart && { kept: restart.kept }) });
   }
 
   onWait(message: ServerMessages["wait"], now: number): void {
@@ -252,14 +274,22 @@ export class Work {
     if (attempt?.id !== message.attempt || attempt.result !== null) return;
     if (message.code === "operator_stopped")
       this.#stopped = { study: attempt.lease.study_name, hasNext: false };
-    this.#drop(now);
+    // Another attempt of the trial follows only after `stalled`.
+    this.#drop(now, message.code === "stalled");
     this.ask(now);
   }
 
   // ---- what Python does
 
-  onRunning(attempt: number, now: number): void {
-    if (this.#runs(attempt)) this.#attempt?.run(now);
+  onRunning(event: EventOf<"running">, now: number): void {
+    const attempt = this.#attempt;
+    if (attempt === null || !this.#runs(event.attempt)) return;
+    attempt.run(now);
+    const restart = event.fromKept === true ? this.#saving.restartFor(attempt.lease) : null;
+    if (restart === null) return;
+    this.#saving.continue(attempt, restart, now);
+    this.#sendAll(attempt, now);
+    this.#saving.next(now);
   }
 
   onReport(event: EventOf<"report">, now: number): void {
@@ -286,22 +316,24 @@ export class Work {
    * and the curve and the series of that attempt then begin with these points and rows.
    */
   onUpload(event: EventOf<"upload">, now: number): void {
-    if (!this.#runs(event.attempt)) return;
+    const attempt = this.#attempt;
+    if (attempt === null || !this.#runs(event.attempt)) return;
     const { head, sequence } = event;
     if ("code" in head) {
       this.#around.act({ kind: "answer", sequence, text: errorText(head.code, head.message) });
       return;
     }
-    this.#attempt?.openUpload(sequence);
-    this.#attempt?.flushAll();
-    this.sendFresh(now);
-    this.#around.act({ ...event, head });
+    this.#sendAll(attempt, now);
+    this.#saving.upload(attempt, event, head, now);
   }
 
-  onUploaded(event: EventOf<"uploaded">): void {
-    if (!this.#runs(event.attempt) || this.#attempt?.upload !== event.sequence) return;
-    this.#attempt.closeUpload();
-    this.#around.act({ kind: "answer", sequence: event.sequence, text: event.text });
+  #sendAll(attempt: Attempt, now: number): void {
+    attempt.flushAll();
+    this.sendFresh(now);
+  }
+
+  onUploaded({ id, result }: EventOf<"uploaded">, now: number): void {
+    this.#saving.uploaded(id, result, now);
   }
 
   onOutput(event: EventOf<"output">, now: number): void {
@@ -312,7 +344,7 @@ export class Work {
     if (this.#ending?.attempt === event.attempt) {
       this.#onEnded(now);
     } else if (this.#runs(event.attempt)) {
-      this.#forgetUpload();
+      this.#saving.end(this.#attempt, mayGoOn(event.outcome));
       this.#attempt?.finish(event.outcome, event.runMs, this.#around.isWorking, event);
     }
   }
@@ -340,10 +372,12 @@ export class Work {
     return this.#attempt?.id === attempt && this.#attempt.result === null;
   }
 
-  /** Stops the attempt without a message to the server. */
-  #drop(now: number): void {
+  /**
+   * Stops the attempt without a message to the server. `keeps` is whether another attempt of the trial may follow here.
+   */
+  #drop(now: number, keeps = true): void {
     const attempt = this.#attempt;
-    this.#forgetUpload();
+    this.#saving.end(attempt, keeps);
     this.#attempt = null;
     if (attempt === null || attempt.result !== null) return;
     if (attempt.state === "loading") {
@@ -369,7 +403,7 @@ export class Work {
     const message = "The trial took longer than its study allows.";
     const error = { cause: "timeout" as const, code: "time_limit", message, traceback: "" };
     const runMs = now - (attempt.runningAt ?? now);
-    this.#forgetUpload();
+    this.#saving.end(attempt, false);
     attempt.finish({ outcome: "failed", error }, runMs, this.#around.isWorking, NOBODY);
     this.#interrupt(attempt, now);
   }
@@ -378,10 +412,6 @@ export class Work {
     this.#idleAt = null;
     this.#wasAsked = false;
     if (this.#attempt === null) this.#around.act({ kind: "idle" });
-  }
-
-  #forgetUpload(): void {
-    if (this.#attempt?.upload != null) this.#around.act({ kind: "forget_upload" });
   }
 
   #interrupt(attempt: Attempt, now: number): void {
@@ -394,7 +424,7 @@ export class Work {
     this.#ending = null;
     const next = this.#attempt;
     if (next === null) this.ask(now);
-    else if (next.result === null) this.#around.act({ kind: "run", lease: next.lease });
+    else if (next.result === null) this.#run(next.lease);
   }
 
   #replacePython(): void {
@@ -427,4 +457,11 @@ export class Work {
   #send(message: Extract<AgentAction, { kind: "send" }>["message"]): void {
     this.#around.act({ kind: "send", message });
   }
+}
+
+/** Returns whether another attempt of the trial may follow after this outcome. */
+function mayGoOn(outcome: Outcome): boolean {
+  if (outcome.outcome !== "failed") return false;
+  const { cause } = outcome.error;
+  return cause === "device_lost" || cause === "out_of_memory" || cause === "worker_lost";
 }

@@ -1,6 +1,7 @@
 // Tests the owner of the python thread, with a fake thread that records its messages.
 
 import { beforeEach, describe, expect, test, vi } from "vitest";
+import { sha256Hex } from "../../base/hex.ts";
 import { AGENT_NAME } from "../../base/version.ts";
 import { MAGIC } from "../../gpu/ring/layout.ts";
 import type { ToGpuThread } from "../../gpu/thread/gpu_messages.ts";
@@ -43,6 +44,7 @@ let host: PythonHost;
 let fetchBlob: (sha256: string) => Promise<Uint8Array<ArrayBuffer>>;
 let readIndex: (id?: string) => Promise<RuntimeIndex>;
 let savedBytes: Uint8Array<ArrayBuffer> | null;
+let keptBytes: Uint8Array<ArrayBuffer> | null;
 let fetchOptuna: (
   tell: (loaded: number, total: number) => void,
 ) => Promise<Uint8Array<ArrayBuffer>[]>;
@@ -53,6 +55,7 @@ beforeEach(() => {
   fetchBlob = async () => new Uint8Array([1, 2, 3]);
   readIndex = async () => index;
   savedBytes = null;
+  keptBytes = null;
   fetchOptuna = async () => {
     throw new Error("Nobody asked for it.");
   };
@@ -76,6 +79,7 @@ const hostOf = (sharesMemory: boolean, arraycore: ArraycoreSide | null = null) =
     fetchBlob: ({ sha256 }) => fetchBlob(sha256),
     sharesMemory,
     fetchCheckpoint: async () => savedBytes,
+    readKept: async () => keptBytes,
     heapBytes: 2 ** 30,
     arraycore,
     fetchOptuna: (_index, tell) => fetchOptuna(tell),
@@ -470,6 +474,25 @@ describe("Checkpoints", () => {
     expect(handedOver()).toBeNull();
   });
 
+  test("One that this device has kept goes before the server's.", async () => {
+    savedBytes = new Uint8Array([7]);
+    keptBytes = new Uint8Array([8]);
+    const hash = "d".repeat(64);
+    const from = { study: 3, trial: 1, bundle: "b".repeat(64), attempt: 6, sha256: hash };
+    const of = { format: "npz", step: 9, logged: null, points: [], rows: [], bases: [] } as const;
+    host.run(leaseOf(7, { checkpoint }), { ...from, ...of });
+    await load(0);
+    expect(handedOver()).toEqual({ format: "npz", step: 9, bytes: keptBytes });
+    expect(events.at(-1)).toEqual({ kind: "running", attempt: 7, fromKept: true });
+    // The browser has removed it.
+    keptBytes = null;
+    await finish(0, 7);
+    host.run(leaseOf(8, { checkpoint }), { ...from, ...of });
+    await settled();
+    expect(thread(0).told.at(-1)).toMatchObject({ checkpoint: { step: 4, bytes: savedBytes } });
+    expect(events.at(-1)).toEqual({ kind: "running", attempt: 8 });
+  });
+
   test("What the objective saves and prints is passed on, for its own attempt alone.", async () => {
     host.run(leaseOf(7));
     await load(0);
@@ -484,10 +507,10 @@ describe("Checkpoints", () => {
     thread(0).say(said);
     thread(0).say({ kind: "output", attempt: 7, text: "epoch 1" });
     thread(0).say({ kind: "output", attempt: 6, text: "of another" });
-    expect(events.slice(-2)).toEqual([
-      { ...said, head: { of: "checkpoint", format: "npz", step: null, logged: null } },
-      { kind: "output", attempt: 7, text: "epoch 1" },
-    ]);
+    expect(events.at(-1)).toEqual({ kind: "output", attempt: 7, text: "epoch 1" });
+    await vi.waitFor(() => expect(events.at(-1)?.kind).toBe("upload"));
+    const head = { of: "checkpoint", format: "npz", step: null, logged: null };
+    expect(events.at(-1)).toEqual({ ...said, head, sha256: await sha256Hex(bytes) });
   });
 });
 

@@ -1,6 +1,7 @@
 // Owns the python thread: starts it, fetches what an attempt needs, sends it the attempt, and ends it. It runs one attempt
 // at a time. A Pyodide is reused only for the same bundle of the same study. Runs on the agent thread.
 
+import { sha256Hex } from "../../base/hex.ts";
 import { AGENT_NAME } from "../../base/version.ts";
 import type { AgentEnd, Reference } from "../../channel/agent_end.ts";
 import { Answerer } from "../../channel/answerer.ts";
@@ -21,6 +22,7 @@ import type { BlobWanted } from "../files/blob_cache.ts";
 import { needsOptuna } from "../files/bundle_needs.ts";
 import { parseCall } from "../machine/asked_call.ts";
 import type { AgentEvent } from "../machine/events.ts";
+import type { KeptCheckpoint } from "../machine/kept_checkpoint.ts";
 import { backendOf, parseOutcome } from "../machine/outcome.ts";
 import { parseRow } from "../machine/series.ts";
 import { parseUploadHead } from "../machine/upload_head.ts";
@@ -59,6 +61,8 @@ export interface PythonHostOptions {
     checkpoint: Checkpoint,
     signal: AbortSignal,
   ) => Promise<Uint8Array<ArrayBuffer> | null>;
+  /** Reads the checkpoint that this device has kept; null if it is lost. */
+  readonly readKept?: (kept: KeptCheckpoint) => Promise<Uint8Array<ArrayBuffer> | null>;
   /** array-core for studies that ask for a device. If the server has none (null), their trials get plain NumPy. */
   readonly arraycore: ArraycoreSide | null;
   /** Fetches Optuna's archives, for trials of an Optuna study and for trials whose code imports Optuna. */
@@ -98,8 +102,15 @@ interface Thread {
   silence: ReturnType<typeof setTimeout> | undefined;
 }
 
+/** The checkpoint with which an attempt begins, and whether it is the one that this device has kept. */
+interface Beginning {
+  readonly file: CheckpointFile;
+  readonly isKept: boolean;
+}
+
 interface Job {
   readonly lease: Lease;
+  readonly kept: KeptCheckpoint | null;
   readonly controller: AbortController;
 }
 
@@ -149,8 +160,9 @@ export class PythonHost {
     if (this.#thread === null) this.#start(this.#lastChainer, this.#lastRuntime);
   }
 
-  run(lease: Lease): void {
-    const job = { lease, controller: new AbortController() };
+  /** Runs an attempt. It begins with `kept`, or, if that is lost or null, with the lease's checkpoint. */
+  run(lease: Lease, kept: KeptCheckpoint | null = null): void {
+    const job = { lease, kept, controller: new AbortController() };
     this.#job = job;
     this.#lastChainer = lease.runtime.chainer;
     this.#lastRuntime = lease.runtime_index;
@@ -214,7 +226,7 @@ export class PythonHost {
     const isForeign = old !== null && old.usedFor !== null && old.usedFor !== usedFor;
     if (isForeign || (old !== null && !hasVersions(old, chainer, runtime))) this.terminate();
     if (this.#thread === null) this.#start(chainer, runtime);
-    const blobs = this.#gather(lease, controller.signal);
+    const blobs = this.#gather(job, controller.signal);
     const wanted = this.#options.arraycore === null ? undefined : lease.runtime.backend;
     const parts = wanted === undefined ? Promise.resolve(null) : this.#fetchArraycore(runtime);
     const isAsked = lease.asked === true;
@@ -234,7 +246,8 @@ export class PythonHost {
       thread = this.#current();
       await thread.loaded;
     }
-    const { bundle, data, checkpoint } = await blobs;
+    const { bundle, data, beginning } = await blobs;
+    const checkpoint = beginning?.file ?? null;
     const fetched = await parts;
     const archives = await packages;
     const index = await this.#readIndex(runtime);
@@ -273,18 +286,19 @@ export class PythonHost {
     if (checkpoint !== null) transfer.push(checkpoint.bytes.buffer);
     const run = { spec, bundle, data, checkpoint, arraycore, packages: optuna };
     thread.port.post({ kind: "run", ...run }, transfer);
-    this.#options.emit({ kind: "running", attempt: lease.attempt });
+    const fromKept = beginning?.isKept === true ? { fromKept: true } : {};
+    this.#options.emit({ kind: "running", attempt: lease.attempt, ...fromKept });
   }
 
   async #gather(
-    lease: Lease,
+    { lease, kept }: Job,
     signal: AbortSignal,
   ): Promise<{
     bundle: Uint8Array<ArrayBuffer>;
     data: DataFile[];
-    checkpoint: CheckpointFile | null;
+    beginning: Beginning | null;
   }> {
-    const saved = this.#loadCheckpoint(lease, signal);
+    const saved = this.#loadBeginning(lease, kept, signal);
     const total = lease.data.reduce((sum, item) => sum + item.bytes, lease.bundle.bytes);
     this.#bytes.blobs = [0, total];
     const get = async (wanted: BlobWanted) => {
@@ -300,11 +314,20 @@ export class PythonHost {
       kind,
       bytes: contents[i] ?? new Uint8Array(),
     }));
-    return { bundle, data, checkpoint: await saved };
+    return { bundle, data, beginning: await saved };
   }
 
-  /** Loads the checkpoint. If it cannot be fetched, the trial begins without it and is not refused. */
-  async #loadCheckpoint(lease: Lease, signal: AbortSignal): Promise<CheckpointFile | null> {
+  /** Loads the checkpoint. If there is none, or it cannot be fetched, the trial begins without it and is not refused. */
+  async #loadBeginning(
+    lease: Lease,
+    kept: KeptCheckpoint | null,
+    signal: AbortSignal,
+  ): Promise<Beginning | null> {
+    const keptBytes = kept && (await this.#options.readKept?.(kept).catch(() => null));
+    if (kept && keptBytes) {
+      const { format, step } = kept;
+      return { file: { format, step, bytes: keptBytes }, isKept: true };
+    }
     const { checkpoint } = lease;
     if (checkpoint === undefined) return null;
     const fetched = this.#options.fetchCheckpoint(lease.attempt, checkpoint, signal);
@@ -313,7 +336,8 @@ export class PythonHost {
       this.#options.log(`the checkpoint of attempt ${checkpoint.attempt} cannot be had`);
       return null;
     }
-    return { format: checkpoint.format, step: checkpoint.step ?? null, bytes };
+    const file = { format: checkpoint.format, step: checkpoint.step ?? null, bytes };
+    return { file, isKept: false };
   }
 
   async #fetchArraycore(runtime: string | undefined): Promise<ArraycoreParts | null> {
@@ -472,7 +496,7 @@ export class PythonHost {
         });
         break;
       case "upload":
-        emit({ ...message, head: parseUploadHead(message.head) });
+        this.#hearUpload(thread, message);
         break;
       case "output":
         emit(message);
@@ -499,6 +523,14 @@ export class PythonHost {
       default:
         message satisfies never;
     }
+  }
+
+  // Python waits for the answer, so no other message of its attempt comes before the hash is known.
+  #hearUpload(thread: Thread, message: Extract<FromPython, { kind: "upload" }>): void {
+    void sha256Hex(message.bytes).then((sha256) => {
+      if (this.#thread !== thread || thread.attempt !== message.attempt) return;
+      this.#options.emit({ ...message, head: parseUploadHead(message.head), sha256 });
+    });
   }
 
   // Returns whether the gpu thread may still use the memory of this trial's ring (its queue of GPU commands) when the
