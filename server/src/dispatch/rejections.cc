@@ -130,9 +130,26 @@ void State::apply_rejection(PendingReject& what, const storage::Outcome& outcome
   study->succeeded = rejected.succeeded;
   if (rejected.changed) study->failures.clear();  // they are counted anew (R56)
   for (const storage::RejectedTrial& one : rejected.trials) apply_rejection(*study, one);
+  if (study->asked) queue_rejections(what, rejected);
   study->skip_known();
   rank(*study);
   judge_devices(*study);
+}
+
+// For the owner, these trials finish a second time.
+void State::queue_rejections(const PendingReject& what, const storage::Rejected& rejected) {
+  Study& study = studies.at(what.next.study);
+  for (const storage::RejectedTrial& one : rejected.trials) {
+    if (!one.failed) continue;
+    add_item(study, protocol::FinishedCall{
+                        .trial = one.trial.key.number,
+                        .attempt = {},
+                        .state = protocol::Outcome::failed,
+                        .values = {},
+                        .params = "{}",
+                        .failure = storage::result_rejected(what.next.by, what.next.reason),
+                        .seq = one.seq});
+  }
 }
 
 void State::apply_rejection(Study& study, const storage::RejectedTrial& rejected) {

@@ -643,6 +643,8 @@ struct State {
   void revoke_rejected(AttemptId id);
   void apply_rejection(PendingReject& what, const storage::Outcome& outcome);
   void apply_rejection(Study& study, const storage::RejectedTrial& rejected);
+  // Sends the owner of an ask-and-tell study the trials that lost their results.
+  void queue_rejections(const PendingReject& what, const storage::Rejected& rejected);
   // Lets the device get no lease of the trial any more.
   void exclude(Study& study, Trial& trial, const std::string& device);
   // Counts the attempts of a trial that was not in memory. Returns the trial's failure if they have

@@ -1,4 +1,5 @@
-// Which attempts of a trial count, and the budgets of failed ones (R18, R71). The dispatcher and
+// Which attempts of a trial count, the budgets of failed ones, and the failure of a trial whose
+// result was rejected (R18, R71). The dispatcher and
 // storage use the same ones, so that they agree about which trials have failed. Pure; any thread.
 //
 //   FailureBudget budget;
@@ -10,6 +11,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "storage/records.h"
@@ -29,6 +31,13 @@ inline bool counts(const AttemptRow& attempt) {
   if (!attempt.failure || attempt.rejection) return false;
   if (attempt.from && blames_checkpoint(*attempt.failure)) return false;
   return attempt.state == AttemptState::failed || attempt.state == AttemptState::expired;
+}
+
+// Returns the failure of a trial of an ask-and-tell study whose result was rejected (R71).
+inline protocol::Failure result_rejected(const std::string& by, const std::string& reason) {
+  std::string message = by.empty() ? "The result was rejected" : by + " rejected the result";
+  message += reason.empty() ? "." : ": " + reason;
+  return {protocol::Cause::invalid, kResultRejected, std::move(message), ""};
 }
 
 // Returns the trial with its attempts after `forgiven`. `attempts`: all of them, or those after

@@ -373,6 +373,9 @@ struct RejectedTrial {
   RunningTrial trial;  // as it is now
   bool runs_again = false;
   std::vector<AttemptId> attempts{};  // that are rejected now
+  // Whether it lost its result and failed, as in an ask-and-tell study, and its new `seq`.
+  bool failed = false;
+  std::int64_t seq = 0;
 };
 
 // What one RejectResults has done.

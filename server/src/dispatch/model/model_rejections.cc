@@ -84,7 +84,10 @@ bool ModelStore::reject(const storage::RejectResults& t, std::int64_t number,
   result.changed |= loses || again;
   result.attempts += std::ssize(chosen);
   result.runs_again += again;
-  result.trials.push_back({running_trial(key, trial), again, std::move(chosen)});
+  result.trials.push_back({.trial = running_trial(key, trial),
+                           .runs_again = again,
+                           .attempts = std::move(chosen),
+                           .failed = loses && asked && !cancelled});
   return true;
 }
 

@@ -340,12 +340,14 @@ class Reference {
     Id trial = 0;
     std::vector<Id> attempts;
     bool runs_again = false;
+    bool fails = false;                          // it lost its result in an ask-and-tell study
     std::optional<protocol::Cause> failed_by{};  // other attempts have spent a budget
     std::string failure_code{};
   };
   // Marks the attempts of a trial that are rejected. Returns nullopt if nothing changes.
   std::optional<RejectedTrial> reject_trial(Id study, Id trial, const std::set<Id>& meant);
   void run_again(Id study, const RejectedTrial& rejected);
+  void tell_rejection(Id study, const RejectedTrial& rejected);
   void end_if_finished(Id study);
   void withdraw(Id study, std::optional<Id> trial, const std::string& code);
   // Returns when the attempt expires, and the name of the limit that ends it.

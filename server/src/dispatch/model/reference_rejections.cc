@@ -62,6 +62,7 @@ std::optional<Reference::RejectedTrial> Reference::reject_trial(Id study, Id num
     trial.state = one.state == StudyState::cancelled ? TrialState::cancelled : TrialState::failed;
     trial.failure_code = storage::kResultRejected;
   }
+  found.fails = loses && one.asked() && one.state != StudyState::cancelled;
   if (loses || found.runs_again) {
     one.alike.clear();
     if (one.stopped_by == number) one.stopped_by.reset();
@@ -77,6 +78,12 @@ std::optional<Reference::RejectedTrial> Reference::reject_trial(Id study, Id num
       attempt.from.reset();
   }
   return found;
+}
+
+void Reference::tell_rejection(Id study, const RejectedTrial& rejected) {
+  if (!rejected.fails) return;
+  tell(studies_.at(study),
+       "finished t" + std::to_string(rejected.trial) + " failed " + storage::kResultRejected);
 }
 
 void Reference::run_again(Id study, const RejectedTrial& rejected) {
@@ -135,6 +142,7 @@ Said Reference::reject(Id study, const std::optional<std::string>& device,
     }
     run_again(study, changed);
   }
+  for (const RejectedTrial& changed : rejected) tell_rejection(study, changed);
   said_.push_back("answer study " + std::to_string(study) + " rejected " +
                   std::to_string(attempts) + ", again " + std::to_string(again));
   deliver(started);

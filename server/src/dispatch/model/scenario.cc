@@ -162,6 +162,7 @@ std::string rejection_text(const std::shared_ptr<const storage::Rejected>& rejec
   for (const storage::RejectedTrial& one : rejected->trials) {
     out += ", trial " + std::to_string(to_int(one.trial.key.number));
     if (one.runs_again) out += " again";
+    if (one.failed) out += " failed";
     for (const AttemptId id : one.attempts) out += ' ' + number(id);
     for (const std::string& device : one.trial.rejected_devices) out += " without " + device;
     if (one.trial.checkpoint) out += " from " + number(one.trial.checkpoint->attempt);

@@ -296,6 +296,23 @@ TEST(Reject, R71_ATrialOfAnAskAndTellStudyDoesNotRunAgain) {
   EXPECT_THAT(s.reject(1, "a"), Contains("answer study 1 rejected 1, again 0"));
   EXPECT_EQ(stored_trial(s).state, storage::TrialState::failed);
   EXPECT_EQ(stored_trial(s).failure->code, storage::kResultRejected);
+  EXPECT_THAT(s.says("m", {.taken = 1}),
+              Contains(HasSubstr("finished t0 complete, finished t0 failed result_rejected")));
+  s.reject(1, "a");  // it was rejected before
+  EXPECT_THAT(s.says("m", {.taken = 2}), Not(Contains(HasSubstr("finished"))));
+}
+
+TEST(Reject, R71_AnOwnerLearnsNothingOfTrialsThatKeepTheirResultOrHaveNone) {
+  Scenario s;
+  s.worker("a").worker("b").study(StudyOptions{.directions = 1});
+  s.claim("m", 1);
+  s.asks("m", {0, 1}, 2);
+  s.ready("a");
+  s.ready("b");
+  s.complete("b", 2);
+  s.reject(1, "a");
+  EXPECT_THAT(s.says("m", {.taken = 1}), Not(Contains(HasSubstr("finished t0"))));
+  EXPECT_THAT(s.ready("b"), Contains(HasSubstr("lease")));  // trial 0 waits for another device
 }
 
 TEST(Reject, R71_AnUnknownStudyAndACancelledOne) {

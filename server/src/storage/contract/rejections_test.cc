@@ -217,7 +217,10 @@ TEST_P(StorageContract, R71_ATrialOfAnAskAndTellStudyFails) {
   const TrialRow row = trial(1, 0).trial;
   EXPECT_EQ(row.state, TrialState::failed);
   EXPECT_EQ(row.failure->code, kResultRejected);
+  EXPECT_EQ(row.failure->message, "ada rejected the result: it lies");
   EXPECT_GT(row.seq, before);
+  EXPECT_TRUE(outcome.rejected->trials.at(0).failed);
+  EXPECT_EQ(outcome.rejected->trials.at(0).seq, row.seq);
   EXPECT_EQ(study(1).complete, 0);
   EXPECT_EQ(study(1).failed, 1);
   EXPECT_THAT(finished(1, before), SizeIs(1));

@@ -13,11 +13,6 @@
 namespace hyperflock::storage::sqlite {
 namespace {
 
-protocol::Failure result_rejected() {
-  return {protocol::Cause::invalid, kResultRejected,
-          "The result of this trial was rejected: its owner asks for another trial.", ""};
-}
-
 // Returns whether the trial has failed only because of rejected attempts.
 bool may_run_again(const std::vector<AttemptRow>& attempts, std::int64_t forgiven) {
   FailureBudget budget;
@@ -184,7 +179,8 @@ void Writer::reject_attempts(Study& study, const Suspect& suspect, std::int64_t 
   }
 }
 
-bool Writer::change_trial(Study& study, const Suspect& suspect, Outcome& outcome) {
+bool Writer::change_trial(Study& study, const RejectResults& reject, const Suspect& suspect,
+                          RejectedTrial& trial, Outcome& outcome) {
   const auto rejected = std::ssize(suspect.chosen);
   const StudyId id = study.row.id;
   const bool loses = std::ranges::any_of(suspect.chosen, [&](std::size_t at) {
@@ -196,12 +192,12 @@ bool Writer::change_trial(Study& study, const Suspect& suspect, Outcome& outcome
     return false;
   }
   TrialState state = TrialState::running;
-  std::int64_t seq = 0;
   if (!suspect.runs_again) {
     state = study.row.state == StudyState::cancelled ? TrialState::cancelled : TrialState::failed;
-    seq = last_seq_ = next_seq();
+    trial.seq = last_seq_ = next_seq();
+    trial.failed = state == TrialState::failed;
   }
-  const protocol::Failure failure = result_rejected();
+  const protocol::Failure failure = result_rejected(reject.by, reject.reason);
   const FailureColumns columns(state == TrialState::failed ? &failure : nullptr);
   // The owner computes the constraints of the next result anew.
   const Constrained constrained =
@@ -211,9 +207,9 @@ bool Writer::change_trial(Study& study, const Suspect& suspect, Outcome& outcome
       " constrained = ?, constraints = x'', failure_cause = ?, failure_code = ?,"
       " failure_message = ?, failure_traceback = ?, rejected = rejected + ?"
       " WHERE study = ? AND number = ?",
-      state, seq, seq > 0 ? now_ : 0, constrained, columns.cause, columns.code, columns.message,
-      columns.traceback, rejected, id, suspect.number);
-  ledger::trial_rejected(study.row, suspect.number, suspect.state, state, seq);
+      state, trial.seq, trial.seq > 0 ? now_ : 0, constrained, columns.cause, columns.code,
+      columns.message, columns.traceback, rejected, id, suspect.number);
+  ledger::trial_rejected(study.row, suspect.number, suspect.state, state, trial.seq);
   outcome.searches |= take_back(study, suspect.number);
   return true;
 }
@@ -237,7 +233,8 @@ Outcome Writer::apply_one(const RejectResults& reject) {
   for (const Suspect& one : suspects) {
     if (!one.chosen.empty() && result->rejection == 0) result->rejection = add_rejection(reject);
     reject_attempts(*study, one, result->rejection, has_checkpoints, outcome);
-    result->changed |= change_trial(*study, one, outcome);
+    RejectedTrial& trial = result->trials.emplace_back();
+    result->changed |= change_trial(*study, reject, one, trial, outcome);
     result->attempts += std::ssize(one.chosen);
     result->runs_again += one.runs_again ? 1 : 0;
   }
@@ -248,9 +245,10 @@ Outcome Writer::apply_one(const RejectResults& reject) {
     outcome.applied = Applied::applied;
     outcome.priority = study->row.priority;
   }
-  for (Suspect& one : suspects) {
+  for (std::size_t i = 0; i < suspects.size(); ++i) {
+    Suspect& one = suspects[i];
     const TrialKey key{reject.study, one.number};
-    RejectedTrial& trial = result->trials.emplace_back();
+    RejectedTrial& trial = result->trials[i];
     trial.runs_again = one.runs_again;
     for (const std::size_t at : one.chosen) trial.attempts.push_back(one.attempts[at].id);
     trial.trial = running_trial(key, std::move(one.attempts), AttemptId{one.forgiven_attempt});

@@ -104,7 +104,8 @@ class Writer {
   void reject_attempts(Study& study, const Suspect& suspect, std::int64_t rejection,
                        bool has_checkpoints, Outcome& outcome);
   // Gives the trial the state that it has without the attempts. Returns whether it has changed.
-  bool change_trial(Study& study, const Suspect& suspect, Outcome& outcome);
+  bool change_trial(Study& study, const RejectResults& reject, const Suspect& suspect,
+                    RejectedTrial& trial, Outcome& outcome);
   std::int64_t add_rejection(const RejectResults& reject);
   // Returns the trials among these that have rejected attempts; nullptr: none has.
   std::shared_ptr<const Rejected> rejected_among(StudyId study,
