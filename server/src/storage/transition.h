@@ -247,7 +247,8 @@ struct Selection {
 //
 // A trial whose accepted result is rejected becomes unfinished, without seq, and the study runs
 // (again). It becomes cancelled in a cancelled study. In an ask-and-tell study, it becomes failed
-// with the code kResultRejected, because its owner has used the result. A failed trial becomes
+// with the code kResultRejected, because its owner has used the result; a later result of it is
+// evidence, because the owner asks for another trial in its place. A failed trial becomes
 // unfinished if the failures of its other attempts do not spend a budget (failure_budget.h).
 // Failures from before do not count for R56 any more. If one of the best trials is rejected, the
 // next ones are looked for by SearchBest (Outcome::searches).

@@ -94,8 +94,9 @@ Outcome ModelStore::judge(storage::AttemptRow& row, const StudyState& study, Tri
     }
     return outcome(Applied::applied, row.trial, protocol::Verdict::recorded);
   }
-  // A result of a failed trial may still be accepted (R12).
-  if (trial.accepted || row.rejection || study.state != storage::StudyState::running) {
+  // A result of a failed trial may still be accepted (R12), unless its owner has asked for another.
+  const bool replaced = trial.failure && trial.failure->code == storage::kResultRejected;
+  if (trial.accepted || row.rejection || replaced || study.state != storage::StudyState::running) {
     row.state = AttemptState::evidence;
     return outcome(Applied::superseded, row.trial, protocol::Verdict::evidence);
   }

@@ -196,6 +196,7 @@ void Reference::result(const std::string& worker, Id id, std::optional<Cause> ca
         }
       }
     } else if (!attempt->verdict && !trial.accepted && !attempt->rejected &&
+               trial.failure_code != storage::kResultRejected &&
                study.state == StudyState::running) {
       attempt->verdict = protocol::Verdict::accepted;
       attempt->counted.reset();  // its row has no failure any more

@@ -209,7 +209,7 @@ TEST_P(StorageContract, R71_ATrialOfAnAskAndTellStudyFails) {
   create.total = 0;
   apply({create, ClaimStudy{StudyId{1}, "owner"},
          AskTrials{.study = StudyId{1}, .generation = 1, .trials = {{TrialNumber{0}, "{}", 7}}},
-         start(1, key(1, 0), "liar"), complete(1, {1}, "liar")});
+         start(1, key(1, 0), "liar"), start(2, key(1, 0)), complete(1, {1}, "liar")});
   const std::int64_t before = trial(1, 0).trial.seq;
   const Outcome outcome = apply_one(reject("liar"));
   EXPECT_EQ(outcome.rejected->runs_again, 0);
@@ -224,6 +224,9 @@ TEST_P(StorageContract, R71_ATrialOfAnAskAndTellStudyFails) {
   EXPECT_EQ(study(1).complete, 0);
   EXPECT_EQ(study(1).failed, 1);
   EXPECT_THAT(finished(1, before), SizeIs(1));
+  // The owner has asked for another trial in its place.
+  EXPECT_EQ(apply_one(complete(2, {2})).verdict, protocol::Verdict::evidence);
+  EXPECT_EQ(trial(1, 0).trial.state, TrialState::failed);
 }
 
 TEST_P(StorageContract, R71_AFailedTrialRunsAgainIfOnlyRejectedAttemptsFailed) {

@@ -119,6 +119,18 @@ std::vector<Writer::Suspect> Writer::next_suspects(const RejectResults& reject, 
   return suspects;
 }
 
+bool Writer::was_replaced(const Study& study, TrialKey trial, TrialState state) {
+  if (state != TrialState::failed || study.row.spec.kind != protocol::StudyKind::asked)
+    return false;
+  // Devices choose the codes of their failures, so the code alone says nothing.
+  return db_
+      ->query(
+          "SELECT 1 FROM trials WHERE study = ? AND number = ? AND failure_code = ?"
+          " AND rejected > 0",
+          trial.study, trial.number, kResultRejected)
+      .next();
+}
+
 std::int64_t Writer::add_rejection(const RejectResults& reject) {
   std::int64_t id = 0;
   {

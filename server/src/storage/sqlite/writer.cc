@@ -176,7 +176,8 @@ Outcome Writer::apply_one(const StoreResult& store) {
     state = live ? AttemptState::failed : rows->state;
     if (live && rows->resumed && blames_checkpoint(*result.failure))
       judged.dropped = drop_checkpoints(trial, 0);
-  } else if (ledger::is_running(study->row) && !rows->rejected) {
+  } else if (ledger::is_running(study->row) && !rows->rejected &&
+             !was_replaced(*study, trial, rows->trial_state)) {
     const std::int64_t seq = next_seq();
     const bool complete = result.outcome == protocol::Outcome::complete;
     if (rows_->accept(trial, complete ? TrialState::complete : TrialState::pruned, seq,

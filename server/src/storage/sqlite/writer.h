@@ -107,6 +107,9 @@ class Writer {
   bool change_trial(Study& study, const RejectResults& reject, const Suspect& suspect,
                     RejectedTrial& trial, Outcome& outcome);
   std::int64_t add_rejection(const RejectResults& reject);
+  // Returns whether the trial of an ask-and-tell study lost its result. Its owner has then asked
+  // for another one in its place.
+  bool was_replaced(const Study& study, TrialKey trial, TrialState state);
   // Returns the trials among these that have rejected attempts; nullptr: none has.
   std::shared_ptr<const Rejected> rejected_among(StudyId study,
                                                  const std::vector<TrialNumber>& trials);
