@@ -75,7 +75,7 @@ step_python_optuna4() {
 step_python_optuna4_test() {
   export PYTHONPATH=$ROOT/build/optuna4/site-packages HYPERFLOCK_TEST_SERVER_BIN="$ROOT/build/release/bin/hyperflock-server"
   python3 -c 'import optuna; assert optuna.__version__.startswith("4."), optuna.__version__'
-  run_pytest "${PYTHON_TESTS[@]}" python/tests/optuna/test_{examples,internals,percentiles,pruning,storage,storage_case}.py
+  run_pytest "${PYTHON_TESTS[@]}" python/tests/optuna/test_{examples,internals,percentiles,pruning,rejected,rejections_stored,storage,storage_case}.py
 }
 
 # Builds the wheel for ./run python-versions [VERSION...], which tests it on each Python of this machine; see

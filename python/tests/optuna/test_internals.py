@@ -36,14 +36,18 @@ def owners(tmp_path: Path) -> Iterator[dict[str, Any]]:
     study = optuna.create_study()
     trial = study.ask()
     store = FileSystemArtifactStore(tmp_path)
-    database = optuna.create_study(storage=f"sqlite:///{tmp_path}/study.db")._storage
+    memory: Any = study._storage
+    database: Any = optuna.create_study(storage=f"sqlite:///{tmp_path}/study.db")
     yield {
         "artifact store in a folder": store,
         "artifact store that retries": Backoff(store),
         "grid sampler": GridSampler({"x": [1, 2]}),
-        "memory storage": study._storage,
+        "memory storage": memory,
+        "memory storage's study": memory._studies[study._study_id],
         "percentile pruner": optuna.pruners.MedianPruner(),
-        "storage with a cache": database,
+        "storage with a cache": database._storage,
+        "storage with a cache, its study": database._storage._studies[database._study_id],
+        "storage in a database": database._storage._backend,
         "study": study,
         "study's thread": study._thread_local,
         "TPE sampler": TPESampler(),
@@ -51,7 +55,7 @@ def owners(tmp_path: Path) -> Iterator[dict[str, Any]]:
         "trial of the past": study.get_trials()[0],
         **{name: importlib.import_module(name) for name in internals.NAMES if "optuna." in name},
     }
-    database.remove_session()
+    database._storage.remove_session()
 
 
 def test_each_private_name_exists(owners: dict[str, Any]) -> None:

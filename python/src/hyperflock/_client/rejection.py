@@ -69,7 +69,7 @@ class RejectingStudy(StudyView):
         again, on other devices than those that sent them; a finished study runs again. Trials that
         failed only because of rejected attempts run again, too. Attempts that still run are revoked
         if ``device`` or ``trial`` selects them. A trial of an Optuna study fails instead, with the
-        code ``result_rejected``, because its sampler has used the result.
+        code ``result_rejected``, and the study's sampler asks for another one.
 
         The same call again rejects nothing. After an error of the connection or of the server, call
         it again: some results may have been rejected.

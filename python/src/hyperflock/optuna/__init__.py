@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from hyperflock.optuna.owner.optimize import optimize
     from hyperflock.optuna.storage.artifacts import ArtifactStore
     from hyperflock.optuna.storage.storage import Storage
+    from hyperflock.optuna.storage.without_rejected import without_rejected
 
-__all__ = ["ArtifactStore", "Storage", "optimize"]
+__all__ = ["ArtifactStore", "Storage", "optimize", "without_rejected"]
 
 __getattr__, __dir__ = public_names(
     __name__,
@@ -26,6 +27,7 @@ __getattr__, __dir__ = public_names(
         "ArtifactStore": "optuna.storage.artifacts",
         "Storage": "optuna.storage.storage",
         "optimize": "optuna.owner.optimize",
+        "without_rejected": "optuna.storage.without_rejected",
     },
 )
 

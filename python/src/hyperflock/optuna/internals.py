@@ -10,8 +10,9 @@ and ``_trial/artifacts.py``, which browsers have without this module.
 from __future__ import annotations
 
 import copy
+import json
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -19,7 +20,8 @@ import optuna
 from optuna import logging as optuna_logging
 from optuna.pruners import PercentilePruner
 from optuna.samplers import BaseSampler, GridSampler, TPESampler
-from optuna.storages import BaseStorage, InMemoryStorage
+from optuna.storages import BaseStorage, InMemoryStorage, RDBStorage
+from optuna.storages._cached_storage import _CachedStorage
 from optuna.study._frozen import FrozenStudy as FrozenStudy
 from optuna.study._tell import _tell_with_warning
 from optuna.trial import FrozenTrial, TrialState
@@ -29,18 +31,23 @@ NAMES: Mapping[str, tuple[str, ...]] = {
     "artifact store in a folder": ("_base_path",),
     "artifact store that retries": ("_backend",),
     "grid sampler": ("_all_grids", "_same_search_space"),
-    "memory storage": ("_get_trial", "_lock", "_set_trial", "_studies"),
+    "memory storage": ("_get_trial", "_lock", "_set_trial", "_studies", "_update_cache"),
+    "memory storage's study": ("best_trial_id", "trials"),
     "percentile pruner": (
         *("_interval_steps", "_n_min_trials", "_n_startup_trials"),
         *("_n_warmup_steps", "_percentile"),
     ),
-    "storage with a cache": ("_backend",),
+    "storage with a cache": ("_backend", "_lock", "_studies"),
+    "storage with a cache, its study": ("unfinished_trial_ids",),
+    "storage in a database": ("engine",),
     "study": ("_log_completed_trial", "_stop_flag", "_storage", "_study_id", "_thread_local"),
     "study's thread": ("cached_all_trials", "in_optimize_loop"),
     "TPE sampler": ("_constant_liar", "_constraints_func"),
     "trial": ("_cached_frozen_trial", "_trial_id"),
     "trial of the past": ("_trial_id",),
     "optuna.logging": ("_default_handler", "_get_library_root_logger"),
+    "optuna.storages._cached_storage": ("_CachedStorage",),
+    "optuna.storages._rdb.models": ("TrialModel", "TrialSystemAttributeModel", "TrialValueModel"),
     "optuna.study._frozen": ("FrozenStudy",),
     "optuna.study._tell": ("_tell_with_warning",),
 }
@@ -50,6 +57,10 @@ UNNAMED = "no-name-"
 ARTIFACTS = "artifacts:"
 CONSTRAINTS = "constraints"
 _GRID_POINT, _GRID = "grid_id", "search_space"
+_RUNG = "completed_rung_"
+_PARENTS = ":parent:"
+# The most trials in one statement of a database.
+_AT_ONCE = 500
 
 
 def storage_of(study: optuna.Study) -> BaseStorage:
@@ -130,6 +141,113 @@ def stored_trials(storage: InMemoryStorage, study_id: int) -> Iterator[list[Froz
     """Lock a storage in memory and return its own list of a study's trials."""
     with storage._lock:
         yield storage._studies[study_id].trials
+
+
+def set_storage(study: optuna.Study, storage: BaseStorage) -> None:
+    """Let a study use another storage, which has the same study under the same number."""
+    study._storage = storage
+    forget_trials(study)
+
+
+def is_of_result(key: str) -> bool:
+    """Return whether a sampler or pruner keeps in a trial's system attribute what it knows from the
+    trial's result: that a point of a grid is done, or a value with which others are compared.
+    """
+    return key in (_GRID_POINT, _GRID) or key.startswith(_RUNG)
+
+
+def can_change_finished(storage: BaseStorage) -> bool:
+    """Return whether `fail_finished` can change finished trials of a storage."""
+    return isinstance(storage_behind(storage), InMemoryStorage | RDBStorage)
+
+
+def fail_finished(
+    study: optuna.Study,
+    failed: Mapping[int, FrozenTrial],
+    added: Mapping[int, Mapping[str, Any]],
+) -> None:
+    """Change finished trials of a storage in memory or in a database into failed ones.
+
+    Optuna's own methods refuse this. Another process that has read a trial from a database before
+    keeps it in its cache as it was.
+
+    Parameters
+    ----------
+    study
+        The study.
+    failed
+        The trials as they are from now on, by their numbers in the storage.
+    added
+        The system attributes that they did not have before.
+    """
+    storage, study_id = storage_of(study), study_id_of(study)
+    if isinstance(storage, InMemoryStorage):
+        with storage._lock:
+            for trial_id, trial in failed.items():
+                storage._set_trial(trial_id, trial)
+            storage._studies[study_id].best_trial_id = None
+            for trial in storage._studies[study_id].trials:
+                storage._update_cache(trial._trial_id, study_id)
+        return
+    database = storage_behind(storage)
+    assert isinstance(database, RDBStorage)
+    ids = sorted(failed)
+    for begin in range(0, len(ids), _AT_ONCE):
+        _fail_in_database(database, {i: added[i] for i in ids[begin : begin + _AT_ONCE]})
+    refresh_trials(study, [trial.number for trial in failed.values()])
+
+
+def _fail_in_database(database: RDBStorage, added: Mapping[int, Mapping[str, Any]]) -> None:
+    """Change trials in one transaction."""
+    from optuna.storages._rdb.models import (
+        TrialModel,
+        TrialSystemAttributeModel,
+        TrialValueModel,
+    )
+    from sqlalchemy import delete, insert, or_, update
+
+    attributes = TrialSystemAttributeModel
+    gone = or_(
+        attributes.key.in_([_GRID_POINT, _GRID]), attributes.key.startswith(_RUNG, autoescape=True)
+    )
+    rows = [
+        {"trial_id": trial_id, "key": key, "value_json": json.dumps(value)}
+        for trial_id, values in added.items()
+        for key, value in values.items()
+    ]
+    with database.engine.begin() as connection:
+        connection.execute(
+            update(TrialModel)
+            .where(TrialModel.trial_id.in_(list(added)))
+            .values(state=TrialState.FAIL)
+        )
+        connection.execute(delete(TrialValueModel).where(TrialValueModel.trial_id.in_(list(added))))
+        connection.execute(delete(attributes).where(attributes.trial_id.in_(list(added)), gone))
+        connection.execute(insert(attributes), rows)
+
+
+def refresh_trials(study: optuna.Study, numbers: Iterable[int]) -> None:
+    """Let a cache in front of a database read these trials again, although they have finished."""
+    storage, study_id = storage_of(study), study_id_of(study)
+    if isinstance(storage, _CachedStorage):
+        wanted = set(numbers)
+        known = storage.get_all_trials(study_id, deepcopy=False)
+        with storage._lock:
+            storage._studies[study_id].unfinished_trial_ids.update(
+                trial._trial_id for trial in known if trial.number in wanted
+            )
+        storage.get_all_trials(study_id, deepcopy=False)
+    forget_trials(study)
+
+
+def forget_parents(study: optuna.Study, trial_ids: Collection[int]) -> None:
+    """Let genetic samplers choose the parents of generations anew for which they had chosen one of
+    these trials. They keep the choice in attributes of the study.
+    """
+    storage, study_id, gone = storage_of(study), study_id_of(study), set(trial_ids)
+    for key, chosen in storage.get_study_system_attrs(study_id).items():
+        if _PARENTS in key and isinstance(chosen, list) and not gone.isdisjoint(chosen):
+            storage.set_study_system_attr(study_id, key, None)
 
 
 def storage_behind(storage: BaseStorage) -> BaseStorage:

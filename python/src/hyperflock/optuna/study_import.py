@@ -55,6 +55,7 @@ from hyperflock.optuna.internals import (
     trial_id_of,
     with_ids,
 )
+from hyperflock.optuna.rejection import REJECTED, Note, note_of, rejection_in
 
 TAG = "hyperflock:trial"
 IDENTITY = "hyperflock:identity"
@@ -128,8 +129,17 @@ def artifacts_of(system_attrs: Mapping[str, Any]) -> list[str]:
 
 
 def outcome_of(row: TrialRow) -> Outcome:
-    """Return how the trial in a row ended."""
-    return Outcome.of(row.state, row.values, row.attrs, row.error)
+    """Return how the trial in a row ended. A rejected trial has the attribute `REJECTED`."""
+    outcome = Outcome.of(row.state, row.values, row.attrs, row.error)
+    rejection = rejection_in(row)
+    if rejection is None:
+        return outcome
+    return rejected_outcome(rejection, note_of(rejection, row.finished_at))
+
+
+def rejected_outcome(error: Failure, note: Note) -> Outcome:
+    """Return the outcome of a trial whose result was rejected."""
+    return Outcome(TrialState.FAIL, system_attrs={REJECTED: dict(note)}, error=error)
 
 
 def suggestions_of(row: TrialRow) -> dict[str, tuple[BaseDistribution, Any]]:

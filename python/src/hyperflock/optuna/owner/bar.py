@@ -21,6 +21,7 @@ from hyperflock._reports.progress import Bar, beside
 from hyperflock.optuna.internals import constraints_of, default_handler, root_logger
 from hyperflock.optuna.owner.owner import Owner
 from hyperflock.optuna.owner.run import Plan
+from hyperflock.optuna.rejection import REJECTED
 
 _LOOK_S = 1.0
 
@@ -36,7 +37,10 @@ def bar(shown: bool, plan: Plan, owner: Owner) -> Iterator[Callable[[], None]]:
     owner.heard = best.hear
 
     def moved() -> None:
-        best.look(now=owner.finished == plan.n_trials)
+        planned = owner.planned(plan.n_trials)
+        if planned is not None:
+            shows.total(planned)
+        best.look(now=owner.finished == planned)
         shows.move(owner.finished, running=owner.computing, **best.notes)
 
     try:
@@ -72,8 +76,11 @@ class Best:
 
     def hear(self, trial: FrozenTrial) -> None:
         """Compare a newly finished trial with the best value, and update the value if the trial is
-        better.
+        better. If its result was rejected, the next call of `look` asks Optuna.
         """
+        if REJECTED in trial.system_attrs:
+            self._value = math.nan
+            self._looked_at = -math.inf
         is_complete = self._is_single and trial.state is TrialState.COMPLETE
         # In unclear cases, such as a constraint of NaN, the next call of `look` gets the value from
         # Optuna.

@@ -38,6 +38,7 @@ from hyperflock.optuna.owner.ask_ahead import parallel_tpe
 from hyperflock.optuna.owner.bar import bar
 from hyperflock.optuna.owner.detached import detached_text
 from hyperflock.optuna.owner.owner import LATE_S, Callback, Owner
+from hyperflock.optuna.owner.rejections import show_rejections
 from hyperflock.optuna.owner.run import Plan, Run
 from hyperflock.optuna.storage.artifacts import Stores
 from hyperflock.optuna.study_import import IDENTITY, key_prefix
@@ -83,7 +84,8 @@ def optimize(
         ``objective(trial)``, where ``trial`` is like Optuna's. `Client.grid` describes what can be
         sent.
     n_trials
-        How many trials this call finishes, in whatever state; None means no limit.
+        How many trials this call finishes, in whatever state; None means no limit. If a result is
+        rejected, the call asks for one more trial.
     timeout
         No trial starts after this many seconds; the call waits for running ones.
     n_jobs
@@ -178,6 +180,7 @@ def own(
     """
     http = client._core._http
     check_directions(owner.study, owner.row)
+    show_rejections(owner.study)
     try:
         with (
             optimizing(owner.study),

@@ -57,13 +57,18 @@ from hyperflock._trial.metrics import finite
 from hyperflock.optuna import internals
 from hyperflock.optuna.internals import memory_of, storage_of, study_id_of, trial_id_of
 from hyperflock.optuna.owner.attributes import attributes_text
+from hyperflock.optuna.owner.outcomes import is_caught, set_attributes, tell
 from hyperflock.optuna.owner.pruning import Percentiles
-from hyperflock.optuna.study_import import TAG, Outcome, artifacts_of, tag
+from hyperflock.optuna.owner.rejections import fail_rejected
+from hyperflock.optuna.rejection import Note, note_of, rejection_in
+from hyperflock.optuna.study_import import TAG, Outcome, artifacts_of, rejected_outcome, tag
 
 Callback = Callable[[optuna.Study, FrozenTrial], None]
 
 # An outcome waits at most this many seconds for its artifacts.
 LATE_S = 120.0
+# The most numbers of trials in one line of the log.
+_SHOWN = 10
 
 _logger = optuna.logging.get_logger("optuna.hyperflock")
 
@@ -105,6 +110,10 @@ class Owner:
         The mean duration of the last trials on devices; None if none has ended yet.
     judged : list of TrialConstraints
         The constraints that the sampler has computed and that the server has not been sent.
+    rejected : set of int
+        The numbers of trials at the server whose results were rejected.
+    replaced : int
+        How many of them this call replaces: it asks for another trial in the place of each.
     untold : set of int
         The storage's ids of running trials that have not been sent to the server yet.
     """
@@ -122,6 +131,8 @@ class Owner:
         self.live: dict[int, Live] = {}
         self.finished = 0
         self.unheard = 0
+        self.rejected: set[int] = set()
+        self.replaced = 0
         self.run_s: float | None = None
         self.failure: BaseException | None = None
         self.bring: Callable[[Collection[str], int], Future[None]] | None = None
@@ -131,6 +142,8 @@ class Owner:
         self._catch = catch
         self._callbacks = list(callbacks)
         self._percentiles = Percentiles(study)
+        # The rejections that `take_back` has not handled yet, by the numbers of the trials.
+        self._rejections: dict[int, tuple[Failure, Note]] = {}
         self._ending: dict[int, tuple[Future[None], Outcome, float]] = {}
         self.late = False
 
@@ -148,6 +161,12 @@ class Owner:
     def waiting(self) -> int:
         """How many live trials no device has started."""
         return sum(not live.started for live in self.live.values())
+
+    def planned(self, n_trials: int | None) -> int | None:
+        """Return how many trials the call finishes so that ``n_trials`` of them count. Trials whose
+        results were rejected do not count.
+        """
+        return None if n_trials is None else n_trials + self.replaced
 
     # ---- new trials
 
@@ -246,6 +265,8 @@ class Owner:
             case StartedCall():
                 if (live := self.live.get(call.trial)) is not None:
                     live.started, live.since = True, time.monotonic()
+            case FinishedCall() if (error := rejection_in(call)) is not None:
+                self.reject(call.trial, error, round(time.time() * 1000))
             case FinishedCall(args=args):
                 self.report(call.trial, call.points)
                 outcome = Outcome.of(args.state, args.values, args.attrs, args.error)
@@ -368,6 +389,42 @@ class Owner:
         else:
             self._tell(number, outcome)
 
+    def reject(self, number: int, error: Failure, at_ms: int) -> None:
+        """Note that a trial's result was rejected. `take_back` fails it.
+
+        ``error`` and ``at_ms`` are those of `note_of`.
+        """
+        self.rejected.add(number)
+        self._rejections[number] = (error, note_of(error, at_ms))
+
+    def take_back(self) -> None:
+        """Fail the trials whose results were rejected. Another one is asked in the place of each.
+
+        The callbacks do not run for a trial for which they have run before.
+        """
+        rejections, self._rejections = self._rejections, {}
+        if not rejections:
+            return
+        for number in sorted(self.live.keys() & rejections.keys()):
+            error, note = rejections.pop(number)
+            self._ending.pop(number, None)
+            self.replaced += 1
+            self._tell(number, rejected_outcome(error, note))
+        changed = fail_rejected(self.study, {n: note for n, (_, note) in rejections.items()})
+        if not changed:
+            return
+        self.replaced += len(changed)
+        self._percentiles = Percentiles(self.study)
+        by_message: dict[str, list[int]] = {}
+        for trial in changed:
+            by_message.setdefault(rejections[trial.number][0].message, []).append(trial.number)
+            if self.heard is not None:
+                self.heard(trial)
+        for message, numbers in by_message.items():
+            shown = ", ".join(map(str, numbers[:_SHOWN]))
+            more = f" and {len(numbers) - _SHOWN} more" if len(numbers) > _SHOWN else ""
+            _logger.warning(f"Trials that have failed now: {shown}{more}. {clean(message)}")
+
     def _learn_run(self, live: Live) -> None:
         if live.since is not None:
             ran_s = time.monotonic() - live.since
@@ -478,39 +535,3 @@ class Owner:
 def _distribution(text: str) -> BaseDistribution:
     """Parse a distribution. The result is cached, because trials use the same ones many times."""
     return json_to_distribution(text)
-
-
-def set_attributes(study: optuna.Study, trial_id: int, outcome: Outcome) -> None:
-    """Set the objective's attributes on a trial that has no stored outcome yet."""
-    storage = storage_of(study)
-    with suppress(UpdateFinishedTrialError):
-        for key, value in outcome.user_attrs.items():
-            storage.set_trial_user_attr(trial_id, key, value)
-        for key, value in outcome.system_attrs.items():
-            if key != TAG:
-                storage.set_trial_system_attr(trial_id, key, value)
-
-
-def tell(study: optuna.Study, number: int, outcome: Outcome) -> None:
-    """Store an outcome. A trial that has finished does not change."""
-    values = list(outcome.values) if outcome.state is TrialState.COMPLETE else None
-    with suppress(UpdateFinishedTrialError):  # another process was faster
-        internals.tell(study, number, values, outcome.state)
-
-
-def is_caught(raised: Sequence[str], catch: tuple[type[Exception], ...]) -> bool:
-    """Return whether ``catch`` contains an exception of a device, by its class or one of its base
-    classes.
-
-    On a device, a class of the objective's file may have another module, so the class's name
-    decides.
-    """
-    return any(_is_of(name, kind) for name in raised for kind in catch)
-
-
-def _is_of(name: str, kind: type[Exception]) -> bool:
-    own = f"{kind.__module__}.{kind.__qualname__}"
-    if name == own:
-        return True
-    local = kind.__module__ == "__main__" or not own.startswith(("builtins.", "optuna."))
-    return local and not name.startswith("builtins.") and name.endswith(f".{kind.__qualname__}")

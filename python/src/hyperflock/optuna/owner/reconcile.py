@@ -31,7 +31,9 @@ from hyperflock.optuna.internals import (
     study_id_of,
     trial_id_of,
 )
-from hyperflock.optuna.owner.owner import Owner, set_attributes, tell
+from hyperflock.optuna.owner.outcomes import set_attributes, tell
+from hyperflock.optuna.owner.owner import Owner
+from hyperflock.optuna.rejection import rejection_in
 from hyperflock.optuna.study_import import (
     IDENTITY,
     STATES,
@@ -59,6 +61,7 @@ class Agreed(NamedTuple):
         The numbers of trials that must be announced to the server again.
     ended : int
         How many trials had an outcome at the server. The server sends later outcomes to the owner.
+        The results of some may have been rejected (`Owner.rejected`).
     """
 
     again: list[int]
@@ -112,6 +115,8 @@ def reconcile(owner: Owner, http: Http) -> Agreed:
             _settle_elsewhere(study, trial, http)
         elif number in ended:
             _tell_ended(owner, trial, ended[number])
+            if rejection_in(ended[number]) and number not in owner.live:
+                owner.replaced += 1
         elif number in open_rows:
             if number not in owner.live:
                 owner.take(trial_id_of(trial), started=open_rows[number].attempts > 0)
@@ -121,7 +126,21 @@ def reconcile(owner: Owner, http: Http) -> Agreed:
             again.append(number)
         else:
             tell(study, number, Outcome(TrialState.FAIL))
+    _take_back(owner, trials, ended)
     return Agreed(sorted(again), len(ended))
+
+
+def _take_back(owner: Owner, trials: list[FrozenTrial], ended: Mapping[int, TrialRow]) -> None:
+    """Fail the trials that had a result here and whose results were rejected."""
+    rejected = {n: error for n, row in ended.items() if (error := rejection_in(row))}
+    owner.rejected |= rejected.keys()
+    for trial in trials:
+        mark = trial.system_attrs.get(TAG)
+        is_ours = isinstance(mark, dict) and mark.get("study") == owner.row.study
+        if is_ours and trial.number in rejected:
+            error, row = rejected[trial.number], ended[trial.number]
+            owner.reject(trial.number, error, row.finished_at)
+    owner.take_back()
 
 
 def sweep(owner: Owner, http: Http) -> None:
@@ -178,7 +197,8 @@ def _tell_ended(owner: Owner, trial: FrozenTrial, row: TrialRow) -> None:
     if trial.number in owner.live:
         _catch_up(owner, trial.number, row)
         owner.report(trial.number, row.points if isinstance(row.points, list) else [])
-        owner.finish(trial.number, outcome_of(row))
+        if rejection_in(row) is None:  # `_take_back` ends it
+            owner.finish(trial.number, outcome_of(row))
     else:
         _complete(owner.study, trial, row)
 

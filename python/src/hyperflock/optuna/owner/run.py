@@ -35,7 +35,8 @@ from hyperflock._transport.owner_link import OwnerLink
 from hyperflock._transport.validation import convert
 from hyperflock.optuna.internals import is_stopped, trial_id_of
 from hyperflock.optuna.owner.ask_ahead import ParallelTpe, ahead, is_used_up
-from hyperflock.optuna.owner.owner import Owner, tell
+from hyperflock.optuna.owner.outcomes import tell
+from hyperflock.optuna.owner.owner import Owner
 from hyperflock.optuna.owner.reconcile import leave, reconcile, sweep
 from hyperflock.optuna.study_import import Outcome
 
@@ -203,6 +204,10 @@ class Run:
                     return
                 self._generation, self._taken = item.generation, item.batch
                 self._reply(finish=True)
+            elif isinstance(item, OwnerCall):  # results may be rejected at the last moment
+                for call in item.calls:
+                    self._owner.answer(call)
+                self._owner.take_back()
 
     def _step(self) -> None:
         item = self._link.next(_ENDING_SLICE_S if self._owner.ending else _SLICE_S)
@@ -250,6 +255,7 @@ class Run:
                 out.add(answer)
             if out.is_due:
                 self._send(replies=out.take())
+        self._owner.take_back()
         self._reply(out.take(), self._ask(batch.demand), taken=batch.batch)
         self._moved()
 
@@ -267,8 +273,10 @@ class Run:
         self._finished_before = ended - (owner.finished + owner.ending - owner.unheard)
         row = self._look()
         if self._plan.to_target:
-            left = row.goal - self._finished_before
-            self._plan.n_trials = left if row.wanted else None
+            # `wanted` is the number of trials that count, and `planned` adds the replaced ones.
+            wanted = row.wanted if isinstance(row.wanted, int) else 0
+            left = wanted + len(owner.rejected) - owner.replaced - self._finished_before
+            self._plan.n_trials = left if wanted else None
         self._notice("sampling")
         told = map(self._owner.asked, again)
         self._reply(asked=[one for one in told if one is not None])
@@ -363,18 +371,21 @@ class Run:
         if self._is_stopped():
             return 0
         plan, live = self._plan, len(self._owner.live)
-        limits = [
-            math.inf if plan.n_trials is None else plan.n_trials - self._owner.finished - live
-        ]
+        planned = self._owner.planned(plan.n_trials)
+        limits = [math.inf if planned is None else planned - self._owner.finished - live]
         limits += [math.inf if plan.n_jobs is None else plan.n_jobs - live, MAX_ROOM]
         return max(0, int(min(limits)))
 
     def _target(self) -> int:
-        """Return how many trials the study will have in the end; 0 if it is not known."""
-        if self._plan.n_trials is None:
+        """Return how many trials the study will have in the end without those whose results were
+        rejected; 0 if it is not known.
+        """
+        owner = self._owner
+        planned = owner.planned(self._plan.n_trials)
+        if planned is None:
             return 0
-        here = max(self._plan.n_trials, self._owner.finished + len(self._owner.live))
-        return self._finished_before + here - self._owner.unheard
+        here = max(planned, owner.finished + len(owner.live))
+        return self._finished_before + here - owner.unheard - len(owner.rejected)
 
     # ---- when it ends
 
@@ -387,7 +398,7 @@ class Run:
     def _is_done(self) -> bool:
         if self._owner.live:
             return False
-        limit = self._plan.n_trials
+        limit = self._owner.planned(self._plan.n_trials)
         return self._is_stopped() or (limit is not None and self._owner.finished >= limit)
 
     def _look(self) -> StudyRow:
