@@ -1,8 +1,8 @@
 // Tests that each trial counts exactly once under faults. A real server, devices without a browser, and the real agent
-// in two Chromium tabs run while tabs and the server are killed, connections are cut or slow, and the disk is full. Two
-// researchers with weights share a project, and another project lends its devices to it until it has a study itself. A
-// seed chooses the faults and the weights. The environment variable CHAOS lists the seeds, such as `3`; the default is
-// 1 to 20.
+// in two Chromium tabs run while tabs and the server are killed, connections are cut or slow, and the disk is full. One
+// device sends invented values until it is banned and its results are rejected. Two researchers with weights share a
+// project, and another project lends its devices to it until it has a study itself. A seed chooses the faults and the
+// weights. The environment variable CHAOS lists the seeds, such as `3`; the default is 1 to 20.
 
 import { execFile } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -10,7 +10,7 @@ import { promisify } from "node:util";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { launchChromium } from "../../worker-runtime/node/chromium.ts";
-import { enrol } from "../e2e/device.ts";
+import { type Enrolled, enrol } from "../e2e/device.ts";
 import {
   joinVolunteer,
   queueStudy,
@@ -51,13 +51,27 @@ class Stage {
   readonly workers: Worker[] = [];
   /** Those of `workers` that belong to the project that lends. */
   readonly lent = new Set<Worker>();
+  /** The one of `workers` that sends invented values. */
+  readonly liar: Worker;
+  /** Ends when the liar is banned and its results are rejected. */
+  #rejection: Promise<void> = Promise.resolve();
   #tabs: Volunteer[] = [];
 
-  private constructor(server: Server, tenants: Tenants, tabLink: Link, random: () => number) {
+  private constructor(
+    server: Server,
+    tenants: Tenants,
+    tabLink: Link,
+    random: () => number,
+    liarLink: Link,
+    liar: Enrolled,
+  ) {
     this.server = server;
     this.tenants = tenants;
     this.#tabLink = tabLink;
     this.#random = random;
+    this.#links.push(liarLink);
+    this.liar = new Worker(liarLink, liar, random, true);
+    this.workers.push(this.liar);
   }
 
   static async set(seed: number): Promise<Stage> {
@@ -68,7 +82,10 @@ class Stage {
     });
     const random = randomOf(seed + 1_000);
     const tenants = await tenantsOf(server, random);
-    const stage = new Stage(server, tenants, await Link.to(portOf(server)), random);
+    const port = portOf(server);
+    const [tabLink, liarLink] = [await Link.to(port), await Link.to(port)];
+    const liar = await enrol(server);
+    const stage = new Stage(server, tenants, tabLink, random, liarLink, liar);
     for (let i = 0; i < WORKERS; i += 1) await stage.addWorker();
     for (let i = 0; i < LENT_WORKERS; i += 1) await stage.addWorker(true);
     return stage;
@@ -77,7 +94,14 @@ class Stage {
   async addWorker(isLent = false): Promise<void> {
     const link = await Link.to(portOf(this.server));
     this.#links.push(link);
-    const identity = await enrol(this.server, isLent ? this.tenants.lenderCode : undefined);
+    const code = isLent ? this.tenants.lenderCode : undefined;
+    // After a full disk, the server refuses devices until it has looked at the disk again.
+    const identity = await until("a device that joins", () =>
+      enrol(this.server, code).catch((error: Error) => {
+        if (!error.message.includes("no_room")) throw error;
+        return undefined;
+      }),
+    );
     const worker = new Worker(link, identity, this.#random);
     this.workers.push(worker);
     if (isLent) this.lent.add(worker);
@@ -93,7 +117,8 @@ class Stage {
     switch (fault) {
       case "tab_kill": {
         await this.#tabs.shift()?.context.close();
-        const victim = this.workers.find((worker) => worker.isComputing) ?? this.workers[0];
+        const honest = this.workers.filter((worker) => worker !== this.liar);
+        const victim = honest.find((worker) => worker.isComputing) ?? honest[0];
         victim?.kill();
         await this.addWorker(victim !== undefined && this.lent.has(victim));
         break;
@@ -120,9 +145,38 @@ class Stage {
         await sleep(forMs);
         await limitFiles(this.server.pid, "unlimited");
         break;
+      case "rejection":
+        this.#rejection = this.#reject();
+        break;
       default:
         fault satisfies never;
     }
+  }
+
+  /** Waits until the liar is banned and what it has sent is rejected. */
+  async rejected(): Promise<void> {
+    await this.#rejection;
+  }
+
+  /**
+   * Bans the liar once a result of it was accepted, and rejects what it has sent. The server may be killed before the
+   * answer comes. So the request is sent again until there is nothing left to reject.
+   */
+  async #reject(): Promise<void> {
+    await until("an accepted result of the liar", async () =>
+      this.liar.acknowledged.some(({ verdict }) => verdict === "accepted"),
+    );
+    const { admin_token: token } = await this.server.credentials();
+    await until("the rejection", async () => {
+      const answer = await this.server
+        .api<{ rejected: number }>(`/api/devices/${this.liar.device}/revoke`, {
+          method: "POST",
+          body: JSON.stringify({ reject: true, reason: "it sends invented values" }),
+          headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+        })
+        .catch(() => undefined);
+      return answer?.rejected === 0;
+    });
   }
 
   async dispose(): Promise<void> {
@@ -172,10 +226,12 @@ class Run {
   }
 
   /**
-   * Checks that each point of the grid was accepted once, with its own value. Returns the accepted attempt of each
-   * trial, and the devices of all attempts.
+   * Checks that each point of the grid was accepted once, with its own value, and that no result of the liar counts.
+   * Returns the accepted attempt of each trial, the devices of all attempts, and the number of rejected results.
    */
-  async check(): Promise<{ acceptedBy: Map<number, number>; devices: string[] }> {
+  async check(
+    liar: string,
+  ): Promise<{ acceptedBy: Map<number, number>; devices: string[]; rejected: number }> {
     const { trials: count } = this.tenant;
     expect(await this.row()).toMatchObject({ total: count, complete: count, failed: 0 });
     const { trials } = await this.#ask<{ trials: TrialRow[] }>("/trials?limit=500");
@@ -185,14 +241,22 @@ class Run {
     );
     const acceptedBy = new Map<number, number>();
     const devices: string[] = [];
+    let rejected = 0;
     for (const { trial } of trials) {
       const attempts = (await this.#ask<TrialRow>(`/trials/${trial}`)).attempts_list ?? [];
       devices.push(...attempts.map(({ device }) => device.device));
       const accepted = attempts.filter(({ state }) => state === "accepted");
       expect(accepted, `attempts of trial ${trial}`).toHaveLength(1);
       acceptedBy.set(trial, accepted[0]?.attempt ?? 0);
+      expect(accepted[0]?.device.device, `the device of trial ${trial}`).not.toBe(liar);
+      for (const one of attempts) {
+        expect(one.rejected !== undefined, `rejection of attempt ${one.attempt}`).toBe(
+          one.device.device === liar,
+        );
+        if (one.rejected !== undefined && one.values.length > 0) rejected += 1;
+      }
     }
-    return { acceptedBy, devices };
+    return { acceptedBy, devices, rejected };
   }
 
   #ask<T>(path: string): Promise<T> {
@@ -216,6 +280,7 @@ test.each(seeds)("exactly once under schedule %i", async (seed) => {
       await sleep(step.afterMs);
       await stage.perform(step);
     }
+    await stage.rejected();
     for (const run of runs) {
       await until(`the end of the study of ${run.tenant.name}`, async () => {
         const row = await run.row().catch(() => undefined);
@@ -226,29 +291,33 @@ test.each(seeds)("exactly once under schedule %i", async (seed) => {
     const lentDevices = new Set([...stage.lent].map(({ device }) => device));
     let attempts = 0;
     let lent = 0;
+    let rejected = 0;
     for (const run of runs) {
-      const { acceptedBy, devices } = await run.check();
+      const { acceptedBy, devices, ...found } = await run.check(stage.liar.device);
+      rejected += found.rejected;
       attempts += devices.length;
       // A project computes on its own devices and on those that are lent to it, and on no others.
       const foreign = devices.filter((device) => lentDevices.has(device));
       if (run.tenant === tenants.lender) expect(foreign).toHaveLength(devices.length);
       else lent += foreign.length;
-      // No result is lost: each result that was acknowledged as accepted is the one that counts.
-      const told = stage.workers.flatMap(({ acknowledged }) => acknowledged);
+      // No honest result is lost: each one that was acknowledged as accepted is the one that counts.
+      const honest = stage.workers.filter((worker) => worker !== stage.liar);
+      const told = honest.flatMap(({ acknowledged }) => acknowledged);
       for (const { study, trial, attempt, verdict } of told) {
         if (study === run.study && verdict === "accepted") {
           expect(acceptedBy.get(trial)).toBe(attempt);
         }
       }
     }
+    expect(rejected).toBeGreaterThan(0);
     // The server has noticed the full disk and has recovered by itself.
     expect(server.log).toContain("storage_recovered");
     const trials = runs.reduce((sum, { tenant }) => sum + tenant.trials, 0);
     const weights = tenants.sharing.map(({ weight }) => weight).join(" and ");
     const faults = steps.map(({ fault }) => fault).join(", ");
     console.log(
-      `seed ${seed}: ${trials} trials once in ${attempts} attempts, ${lent} of them on lent devices, with weights ` +
-        `${weights}, under ${faults}`,
+      `seed ${seed}: ${trials} trials once in ${attempts} attempts, ${lent} of them on lent devices, ${rejected} ` +
+        `results rejected, with weights ${weights}, under ${faults}`,
     );
   } catch (error) {
     console.log(server.log.slice(-4_000));

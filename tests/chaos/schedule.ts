@@ -10,7 +10,9 @@ export type Fault =
   /** For a while, connections carry only a few KB a second. */
   | "slow_link"
   /** For a while, the server cannot write to its disk. */
-  | "full_disk";
+  | "full_disk"
+  /** A device that sends invented values is banned, and what it has sent is rejected while the next faults happen. */
+  | "rejection";
 
 export interface Step {
   readonly fault: Fault;
@@ -26,7 +28,11 @@ const FAULTS: readonly Fault[] = [
   "disconnect",
   "slow_link",
   "full_disk",
+  "rejection",
 ];
+
+/** Those that come once: one ends two devices, and there is one device that lies. */
+const ONCE: ReadonlySet<Fault> = new Set(["tab_kill", "rejection"]);
 
 /** Returns a source of random numbers in [0, 1) (mulberry32). The same seed gives the same numbers. */
 export function randomOf(seed: number): () => number {
@@ -42,12 +48,12 @@ export function randomOf(seed: number): () => number {
 
 /**
  * Returns each fault once, and two of them a second time, in an order that the seed determines. `tab_kill` comes only
- * once, because it ends two devices, and a trial fails if three devices disappear during it (protocol.md, R18).
+ * once, because a trial fails if three devices disappear during it (protocol.md, R18).
  */
 export function scheduleOf(seed: number): Step[] {
   const random = randomOf(seed);
   const drawn = [...FAULTS];
-  const again = FAULTS.filter((fault) => fault !== "tab_kill");
+  const again = FAULTS.filter((fault) => !ONCE.has(fault));
   for (let i = 0; i < 2; i += 1) {
     const fault = again[Math.floor(random() * again.length)];
     if (fault !== undefined) drawn.push(fault);

@@ -1,6 +1,6 @@
 // A device without a browser. It follows the protocol even when its connection breaks: it keeps its attempt when it
 // connects again, sends a result again until it is acknowledged, and asks for more work. It records the results that
-// the server acknowledged.
+// the server acknowledged. It may send an invented value for each trial.
 
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ServerMessage } from "@hyperflock/worker-runtime/protocol";
@@ -27,21 +27,26 @@ interface Attempt {
   readonly doneAt: number;
 }
 
+/** The value that a device sends that lies. No trial has it. */
+export const INVENTED = -1;
+
 export class Worker {
   /** The results that the server has acknowledged. The server must not lose them. */
   readonly acknowledged: Acknowledged[] = [];
   readonly #link: Link;
   readonly #identity: Enrolled;
   readonly #random: () => number;
+  readonly #isLiar: boolean;
   #attempt: Attempt | null = null;
   #isAlive = true;
   #socket: WebSocket | null = null;
   readonly ended: Promise<void>;
 
-  constructor(link: Link, identity: Enrolled, random: () => number) {
+  constructor(link: Link, identity: Enrolled, random: () => number, isLiar = false) {
     this.#link = link;
     this.#identity = identity;
     this.#random = random;
+    this.#isLiar = isLiar;
     this.ended = this.#live();
   }
 
@@ -123,7 +128,8 @@ export class Worker {
         const { study, trial, attempt, params } = message.lease;
         const { x } = JSON.parse(params) as { x: number };
         const doneAt = Date.now() + 200 + 1_000 * this.#random();
-        this.#attempt = { study, trial, attempt, value: x, doneAt };
+        const value = this.#isLiar ? INVENTED : x;
+        this.#attempt = { study, trial, attempt, value, doneAt };
         sentResult = false;
       }
     });

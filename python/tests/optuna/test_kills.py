@@ -15,7 +15,9 @@ from typing import Any
 
 import pytest
 from asked_objectives import curve_end, walked
+from hyperflock import Study
 from hyperflock._transport.messages import Failure
+from hyperflock.optuna.rejection import REJECTED
 from hyperflock.optuna.study_import import trial_row
 from kill_stage import PHONES, Stage
 from optuna.trial import TrialState
@@ -91,6 +93,49 @@ def test_killed_notebooks_lose_and_double_nothing(tmp_path: Path, kind: str) -> 
     )
     if IS_JUDGED:
         judge(longest_s, most_waiting)
+
+
+def results_of(study: Study) -> set[int]:
+    """Return the numbers of the trials that have a result at the server."""
+    return {t.number for t in study.trials if t.state in ("complete", "pruned")}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_rejected_results_leave_the_study_of_killed_notebooks(tmp_path: Path, kind: str) -> None:
+    rejected: set[int] = set()
+    with Stage(tmp_path, kind, SEED) as stage:
+        for kill in range(KILLS):
+            notebook = stage.begin("curved", "--goal", "1000000")
+            stage.until_done(notebook, stage.done + 2)
+            # Every second result is rejected while no notebook runs.
+            if kill % 2 == 1:
+                stage.kill(notebook)
+            study = stage.study
+            assert study is not None
+            victim = stage.moments.choice(sorted(results_of(study)))
+            assert study.reject(trial=victim, reason="chaos").attempts > 0
+            rejected.add(victim)
+            time.sleep(stage.moments.random() / 4)
+            stage.kill(notebook)
+        study = stage.study
+        assert study is not None
+        goal = study.row.complete + study.row.pruned + 5
+        last = stage.begin("curved", "--goal", str(goal))
+        trials = {number: row for number, *row in last.result()}
+        study = stage.client.study(1)
+        there = results_of(study)
+        again, best = study.to_optuna(), study.best_value
+    # Both sides have the same results, and no rejected one is among them.
+    good = {number for number, (state, *_) in trials.items() if state in ("COMPLETE", "PRUNED")}
+    assert good == there
+    assert len(good) >= goal
+    assert {trial.number for trial in again.trials if REJECTED in trial.system_attrs} == rejected
+    for number in rejected:
+        state, _, values = trials[number]
+        assert (state, values) == ("FAIL", None)
+    complete = [values[0] for state, _, values in trials.values() if state == "COMPLETE"]
+    assert again.best_value == best == min(complete)
+    print(f"\n{kind}: {KILLS} notebooks killed, {len(rejected)} of {len(trials)} results rejected")
 
 
 def judge(settled_s: float, unfinished: int) -> None:
