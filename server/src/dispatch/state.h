@@ -350,6 +350,7 @@ struct State {
   std::set<std::pair<Instant, StudyId>> absences;  // when studies will have had no device too long
   std::unordered_map<TransitionId, Pending> pending;
   std::int64_t queued = 0;  // trials in queues and back-offs
+  bool has_barred = false;  // whether a device was barred since the start (R72)
   // Devices revoked since the start. A session whose credential was checked just before the
   // revocation is refused.
   std::unordered_set<std::string> revoked;

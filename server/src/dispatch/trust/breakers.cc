@@ -28,13 +28,12 @@ bool State::has_long_row(const Study& study, const std::string& device) const {
 }
 
 bool State::is_barred(const Study& study, const std::string& device, Turn turn) const {
-  const auto& barred = projects.at(study.project).barred;
-  if (study.breaker.rows.empty() && barred.empty()) return false;
-  if (!has_long_row(study, device)) return false;
+  if (!has_barred || !has_long_row(study, device)) return false;
   if (turn == Turn::waits) return has_other_device(study, device);
   Instant until{};
   if (const auto row = study.breaker.rows.find(device); row != study.breaker.rows.end())
     until = row->second.until;
+  const auto& barred = projects.at(study.project).barred;
   if (const auto everywhere = barred.find(device); everywhere != barred.end())
     until = std::max(until, everywhere->second.until);
   return now < until && has_other_device(study, device);
@@ -75,7 +74,7 @@ void State::count_in_row(Study& study, TrialNumber trial, const std::string& dev
   if (row.bars == 0 && row.length < enough) return;
   row.until = now + bar_ms(settings.bar_ms, settings.longest_bar_ms, ++row.bars);
   dirty_projects.insert(study.project);
-  projects[study.project].bars = true;
+  has_barred = projects[study.project].bars = true;
   if (row.bars > 1 || cause == protocol::Cause::out_of_memory) return;
   auto& barred = projects[study.project].barred;
   if (!barred.contains(device) && !make_room(barred)) return;
@@ -109,6 +108,7 @@ void State::end_row(Study& study, const std::string& device) {
 void State::end_rows(Study& study, const std::string& device) {
   ++study.breaker.results;
   end_row(study, device);
+  if (!has_barred) return;
   auto& barred = projects[study.project].barred;
   const auto everywhere = barred.find(device);
   if (everywhere == barred.end()) return;
