@@ -76,17 +76,20 @@ std::string kind_of(const protocol::Failure& failure) {
   return kind;
 }
 
-std::int64_t AlikeFailures::add(const protocol::Failure& failure) {
-  std::pair<std::string, std::int64_t> one{kind_of(failure), 1};
-  const auto known = std::ranges::find(counts_, one.first, &decltype(one)::first);
-  if (known != counts_.end()) {
-    one.second += known->second;
-    counts_.erase(known);
-  } else if (counts_.size() == kMostKinds) {
-    counts_.erase(counts_.begin());
+AlikeFailures::Count AlikeFailures::add(const protocol::Failure& failure,
+                                        const std::string& device) {
+  Kind one{.name = kind_of(failure), .device = device};
+  const auto known = std::ranges::find(kinds_, one.name, &Kind::name);
+  if (known != kinds_.end()) {
+    one = std::move(*known);
+    kinds_.erase(known);
+  } else if (kinds_.size() == kMostKinds) {
+    kinds_.erase(kinds_.begin());
   }
-  counts_.push_back(std::move(one));
-  return counts_.back().second;
+  ++one.count.failures;
+  one.count.several_devices |= one.device != device;
+  kinds_.push_back(std::move(one));
+  return kinds_.back().count;
 }
 
 }  // namespace hyperflock::dispatch

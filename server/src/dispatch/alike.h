@@ -22,12 +22,22 @@ class AlikeFailures {
   // The maximum number of kinds. Beyond it, the kind whose last failure is the oldest is forgotten.
   static constexpr std::size_t kMostKinds = 64;
 
-  // Counts the failure. Returns how many failures of its kind were counted, including this one.
-  std::int64_t add(const protocol::Failure& failure);
-  void clear() { counts_.clear(); }
+  struct Count {
+    std::int64_t failures = 0;     // of this kind
+    bool several_devices = false;  // whether they are not all of one device
+  };
+  // Counts the failure of a device; empty: it is not known. Returns what was counted of its kind,
+  // including this failure.
+  Count add(const protocol::Failure& failure, const std::string& device = {});
+  void clear() { kinds_.clear(); }
 
  private:
-  std::vector<std::pair<std::string, std::int64_t>> counts_;  // by last failure, oldest first
+  struct Kind {
+    std::string name;
+    std::string device;  // of the first failure
+    Count count{};
+  };
+  std::vector<Kind> kinds_;  // by last failure, oldest first
 };
 
 }  // namespace hyperflock::dispatch

@@ -93,11 +93,13 @@ void State::count_failure(TrialKey key, const std::string& device, const protoco
   if (trial == nullptr || trial->failing) return;
   if (auto last = trial->budget.spend(device, failure)) {
     take_from_queue(*find_study(key.study), *trial, key);
-    return fail_trial(key, *last, std::move(ending));
+    fail_trial(key, *last, std::move(ending));
+    return judge_failure(key, device);
   }
   const int nth = trial->budget.failures(failure.cause);
   const Millis delay = back_off(failure.cause, nth);
   requeue(key, delay == 0 ? 0 : jitter(delay));
+  judge_failure(key, device);
 }
 
 void State::fail_trial(TrialKey key, const protocol::Failure& failure, Ending ending) {
@@ -105,8 +107,11 @@ void State::fail_trial(TrialKey key, const protocol::Failure& failure, Ending en
   find_trial(key)->failing = true;
   bool pauses = false;
   if (!study.succeeded && study.spec.max_failures > 0) {
-    const bool too_many = study.failures.add(failure) >= study.spec.max_failures;
-    pauses = too_many && !study.paused && !study.ending;
+    const AlikeFailures::Count alike = study.failures.add(failure, ending.device);
+    // One device alone pauses the study only if no other one could tell whose fault it is (R72).
+    const bool enough = alike.several_devices || study.spec.max_failures == 1;
+    pauses = alike.failures >= study.spec.max_failures && !study.paused && !study.ending &&
+             (enough || !has_other_device(study, ending.device));
   }
   // The study pauses at once in memory, as if FailTrial had been applied already.
   if (pauses) set_paused(study, true);

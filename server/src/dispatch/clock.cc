@@ -135,6 +135,9 @@ void State::overdue(AttemptId id, Attempt& attempt) {
   if (limit.code) revoke(attempt, id, *limit.code);
   if (limit.code == protocol::RevokeCode::stalled)
     learn_stall(stats_of(attempt), now - attempt.progressed);
+  if (limit.failure.cause == protocol::Cause::timeout)
+    count_in_row(studies.at(attempt.trial.study), attempt.trial.number, attempt.device,
+                 protocol::Cause::timeout);
   fail_attempt(id, limit.state, std::move(limit.failure));
 }
 

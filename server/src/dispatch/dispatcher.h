@@ -30,6 +30,8 @@ struct Settings {
   Millis hold_ms = 10'000;             // how long an owner can keep a worker from other work (R45)
   Millis no_devices_ms = 300'000;      // how long a study has no device until it is noted (R62)
   Millis aging_ms = 600'000;           // after this time nobody is passed over any more (R70)
+  Millis bar_ms = 600'000;             // of a device that fails trials in a row, at first (R72)
+  Millis longest_bar_ms = 86'400'000;  // each further failure makes it four times as long
   int max_leases = 1;
   std::int64_t rejection_trials = storage::kRejectionTrials;  // looked at in one commit (R71)
   std::string server_version{};      // in `welcome` and in results' software

@@ -160,6 +160,7 @@ State::Chosen State::choose(const std::string& name, const Session& session, Tur
   const auto fits = [&](StudyId id) {
     if (std::find(refused.begin(), refused.end(), id) != refused.end()) return false;
     const Study& study = studies.at(id);
+    if (is_barred(study, session.device, turn)) return false;
     // A study without a waiting trial is skipped if enough idle workers already wait for the trials
     // that its owner may still add.
     return study.has_work_for(session.device) || (among != Among::work && study.has_room());

@@ -168,8 +168,15 @@ void State::on_message(SessionId id, Session& session, const protocol::TrialResu
     if (message.failure && message.failure->cause == protocol::Cause::device_lost &&
         protocol::needs_webgpu(studies.at(what.trial->study).spec)) {
       session.refuse(what.trial->study);
+      note_missing_device(session.project);
     }
     drop_attempt(message.attempt);
+    if (what.failure) {
+      count_in_row(studies.at(what.trial->study), what.trial->number, session.device,
+                   what.failure->cause);
+    } else {
+      end_rows(studies.at(what.trial->study), session.device);
+    }
     session.last = what.trial;
     ++find_trial(*what.trial)->storing;
   }
@@ -200,7 +207,10 @@ void State::on_message(SessionId id, Session& session, const protocol::Release& 
     return;
   }
   const TrialKey trial = attempt->trial;
-  if (message.reason == protocol::ReleaseReason::cannot_run) session.refuse(trial.study);
+  if (message.reason == protocol::ReleaseReason::cannot_run) {
+    session.refuse(trial.study);
+    note_missing_device(session.project);
+  }
   propose_for(id,
               storage::EndAttempt{
                   message.attempt, storage::AttemptState::released, {}, times_of(*attempt, now)},

@@ -183,6 +183,7 @@ void State::apply_result(const PendingResult& what, const storage::Outcome& outc
     if (Study* study = outcome.trial ? find_study(outcome.trial->study) : nullptr) {
       study->succeeded = true;
       study->failures.clear();
+      judge_success(*study, outcome.trial->number, what.device);
     }
     if (Study* study = what.trial ? find_study(what.trial->study) : nullptr; study != nullptr) {
       learn_run(study->stats, what.run_ms);
@@ -359,6 +360,8 @@ void State::on_outcome(PendingReissue& what, const storage::Outcome& outcome) {
     }
     study->awaits_approval |= what.awaits_approval;
     study->failures.clear();  // no trial of the study is failed any more
+    study->breaker = {};
+    dirty_projects.insert(study->project);
     if (outcome.spec) {
       for (const protocol::BlobRef& blob : protocol::blobs_of(study->spec))
         study->earlier_blobs.insert(blob.sha256);

@@ -62,6 +62,9 @@ Placement Dispatcher::placement(const PlacementQuery& query) const {
     if (is_own) ++out.devices;
     if (is_own && !reason.empty()) ++out.reasons[reason];
     if (!reason.empty() || std::ranges::count(session.cannot_run, query.study) != 0) continue;
+    if (const Study* study = state_->find_study(query.study);
+        study != nullptr && state_->is_barred(*study, session.device, State::Turn::asks))
+      continue;
     ++fitting.any;
     if (session.idle_order != 0) ++fitting.idle;
   }

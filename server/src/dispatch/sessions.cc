@@ -109,7 +109,9 @@ void State::forget_session(SessionId id) {
   const auto device = devices.find(found->second.device);
   device->second.session.reset();
   if (device->second.open.empty()) devices.erase(device);
+  const std::string project = std::move(found->second.project);
   sessions.erase(found);
+  note_missing_device(project);
 }
 
 void State::let_go(AttemptId id, storage::AttemptState state,

@@ -48,6 +48,7 @@ std::optional<TrialKey> State::choose_speculative(const Session& session) const 
     if (study.asked && (!study.asked->owner || study.asked->room > 0)) continue;
     if (std::find(refused.begin(), refused.end(), id) != refused.end()) continue;
     if (!protocol::unmet(needs[study.needs], session.capabilities).empty()) continue;
+    if (is_barred(study, session.device, Turn::asks)) continue;
     const auto here = expected_run(study, session.capabilities.device_class);
     if (!here) continue;
     for (const auto& [number, trial] : study.trials) {

@@ -22,6 +22,7 @@
 
 #include "dispatch/alike.h"
 #include "dispatch/asked.h"
+#include "dispatch/breaker.h"
 #include "dispatch/dispatcher.h"
 #include "dispatch/estimate.h"
 #include "dispatch/needs.h"
@@ -139,6 +140,7 @@ struct Study {
   int unapproved = 0;            // proposals after which it awaits approval
   bool succeeded = false;        // a trial is complete or pruned
   AlikeFailures failures{};      // of a study that has not succeeded (R56)
+  Breaker breaker{};             // devices that fail its trials one after another (R72)
   std::unordered_map<std::int64_t, Trial>
       trials;  // if empty and the cursor is at its end, the study has finished (R19)
   std::map<std::uint64_t, TrialNumber> queue;  // trials to issue again, before new ones (R31)
@@ -183,14 +185,16 @@ struct Study {
 
 // The studies with work and the idle workers of one project.
 struct Project {
-  StudyOrder ranked;                        // studies with work or room (R31, R61, R70)
-  std::int64_t lent_served = 0;             // virtual time of the devices lent to it
-  std::map<std::uint64_t, SessionId> idle;  // in the order in which they asked
-  std::set<StudyId> owned;                  // ask-and-tell studies whose owner is attached
-  std::set<StudyId> watched;                // studies with a DeviceWatch
-  std::set<StudyId> finishing;              // studies that run and have no trial to lease
-  std::uint64_t round = 0;                  // number of the newest round of leases
-  std::int64_t running = 0;                 // open attempts
+  StudyOrder ranked;                           // studies with work or room (R31, R61, R70)
+  std::int64_t lent_served = 0;                // virtual time of the devices lent to it
+  std::map<std::uint64_t, SessionId> idle;     // in the order in which they asked
+  std::set<StudyId> owned;                     // ask-and-tell studies whose owner is attached
+  std::set<StudyId> watched;                   // studies with a DeviceWatch
+  std::map<std::string, BarredDevice> barred;  // from some of its studies (R72)
+  bool bars = false;                           // whether a device was barred since the start
+  std::set<StudyId> finishing;                 // studies that run and have no trial to lease
+  std::uint64_t round = 0;                     // number of the newest round of leases
+  std::int64_t running = 0;                    // open attempts
 };
 
 // ---- proposals whose outcome is not known yet
@@ -346,6 +350,7 @@ struct State {
   std::set<std::pair<Instant, StudyId>> absences;  // when studies will have had no device too long
   std::unordered_map<TransitionId, Pending> pending;
   std::int64_t queued = 0;  // trials in queues and back-offs
+  bool has_barred = false;  // whether a device was barred since the start (R72)
   // Devices revoked since the start. A session whose credential was checked just before the
   // revocation is refused.
   std::unordered_set<std::string> revoked;
@@ -651,6 +656,34 @@ struct State {
   // spent a budget.
   static std::optional<protocol::Failure> count_attempts(
       Trial& trial, const std::vector<storage::AttemptRow>& attempts);
+
+  // The next functions are in trust/breakers.cc (R72).
+  // Returns whether the device has failed so many trials of the study in a row that it is barred
+  // while other devices are there. A bar that is over counts when the device asks: until then,
+  // nothing but an event changes what a waiting device may get.
+  bool is_barred(const Study& study, const std::string& device, Turn turn) const;
+  bool has_long_row(const Study& study, const std::string& device) const;
+  // Returns whether another device is connected that may run the study and is not barred.
+  bool has_other_device(const Study& study, const std::string& device) const;
+  // Call it when a device of the project leaves, or cannot run a study any more: it may have been
+  // the only other one.
+  void note_missing_device(const std::string& project);
+  // Counts a failure that the device has reported, or a limit of time that it has exceeded. Call it
+  // when the attempt ends, before the next lease.
+  void count_in_row(Study& study, TrialNumber trial, const std::string& device,
+                    protocol::Cause cause);
+  // If the device is barred from the project, extends its bar.
+  void bar_everywhere(Study& study, const std::string& device);
+  void bar_everywhere(BarredDevice& device);
+  // Notes that the device has computed a trial to its end.
+  void end_rows(Study& study, const std::string& device);
+  void end_row(Study& study, const std::string& device);
+  // Call these when the failure, or the accepted result, of the trial is stored. They find out
+  // whether the failures of a barred device are its own, and reject them if so.
+  void judge_failure(TrialKey key, const std::string& device);
+  void judge_success(Study& study, TrialNumber trial, const std::string& device);
+  // Issues trials again that the device has failed.
+  void probe_row(Study& study, const std::string& device, FailureRow& row);
 
   // The next functions are in studies.cc.
   void on(const StudySubmitted& event);

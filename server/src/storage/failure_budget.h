@@ -46,7 +46,7 @@ inline RunningTrial running_trial(TrialKey key, std::vector<AttemptRow> attempts
                                   AttemptId forgiven) {
   RunningTrial trial{.key = key, .attempts = {}};
   for (AttemptRow& one : attempts) {
-    if (one.rejection && !one.rejection->inherited) trial.rejected_devices.push_back(one.device);
+    if (one.rejection && one.rejection->excludes()) trial.rejected_devices.push_back(one.device);
     if (one.id > forgiven) trial.attempts.push_back(std::move(one));
   }
   std::ranges::sort(trial.rejected_devices);

@@ -26,6 +26,9 @@ inline bool blames_checkpoint(const protocol::Failure& failure) {
 // The code of the failure of a trial of an ask-and-tell study whose result was rejected (R71).
 inline constexpr const char* kResultRejected = "result_rejected";
 
+// The reason for which the server itself rejects attempts (R72).
+inline constexpr const char* kDeviceFails = "device_fails";
+
 // The number of checkpoints that are kept for a trial: the newest, and one that a device may be
 // fetching.
 inline constexpr std::size_t kKeptCheckpoints = 2;
@@ -136,11 +139,14 @@ struct TrialRow {
 
 // Says who rejected an attempt, when and why (R71).
 struct Rejection {
-  std::string by;
+  std::string by;  // empty: the server (R72)
   std::int64_t at = 0;
   std::string reason{};  // may be empty
   // Whether the attempt was rejected only because it began with a checkpoint of a rejected one.
   bool inherited = false;
+
+  // Returns whether the attempt's device gets the trial no more.
+  bool excludes() const { return !inherited && !by.empty(); }
 };
 
 struct AttemptRow {

@@ -260,7 +260,7 @@ struct RejectResults {
   Selection which{};
   AttemptId last{};
   Quota quota{};
-  std::string by{};      // who rejects; kept with the attempts, like the reason
+  std::string by{};      // who rejects; empty: the server. Kept with the attempts, like the reason
   std::string reason{};  // may be empty
   // The number of the study's rejection to which the attempts belong; 0: a new one.
   std::int64_t rejection = 0;

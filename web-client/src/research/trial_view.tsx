@@ -8,7 +8,7 @@ import { Ask } from "./ask.tsx";
 import { Failure } from "./failure.tsx";
 import { paramText } from "./model/params.ts";
 import { hashOf } from "./model/route.ts";
-import type { AttemptRow, Selection, TrialDetail } from "./model/rows.ts";
+import type { AttemptRow, RejectionRow, Selection, TrialDetail } from "./model/rows.ts";
 import { visibleText } from "./model/visible_text.ts";
 import { Pairs } from "./pairs.tsx";
 import type { ResearchStore } from "./research_store.ts";
@@ -16,6 +16,7 @@ import { TrialSeriesCharts } from "./series_view.tsx";
 import { StateChip } from "./state_chip.tsx";
 import { BackLink } from "./study_view.tsx";
 import { deviceText, studyName } from "./view_model.ts";
+import type { Words } from "./words/dictionary.ts";
 
 interface Props {
   readonly trial: TrialDetail;
@@ -174,6 +175,13 @@ function Reject({ store, which }: { readonly store: ResearchStore; readonly whic
   );
 }
 
+/** Returns why an attempt was rejected; the server itself gives a code. */
+function reasonOf(rejected: RejectionRow, words: Words): string {
+  const reason = rejected.reason ?? "";
+  const known = rejected.by === "" ? words.trial.serverReasons[reason] : undefined;
+  return known ?? visibleText(reason);
+}
+
 function Attempt({
   attempt,
   store,
@@ -215,8 +223,13 @@ function Attempt({
         </div>
       ) : (
         <p class="quiet" data-part="rejected">
-          {words.trial.rejected(visibleText(attempt.rejected.by), format.time(attempt.rejected.at))}
-          {attempt.rejected.reason === undefined ? "" : `: ${visibleText(attempt.rejected.reason)}`}
+          {attempt.rejected.by === ""
+            ? words.trial.rejectedByServer(format.time(attempt.rejected.at))
+            : words.trial.rejected(
+                visibleText(attempt.rejected.by),
+                format.time(attempt.rejected.at),
+              )}
+          {attempt.rejected.reason === undefined ? "" : `: ${reasonOf(attempt.rejected, words)}`}
         </p>
       )}
       {attempt.error === null ? null : (

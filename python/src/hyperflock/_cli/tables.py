@@ -34,6 +34,10 @@ from hyperflock._reports.stopped import stopped_text
 from hyperflock._reports.webhook import webhook_text
 from hyperflock._transport.messages import Dimension, SamplerRow, StudyRow, ValueRange
 
+# Why the server itself rejects an attempt, by its code.
+SERVER_REASONS = {
+    "device_fails": "its device failed several trials in a row, so the trial ran again elsewhere",
+}
 _RIGHT = {"number", "value", "run s", "attempts", "done", "id", "study", "trial", "bytes"}
 _DEVICE = ("device", "class", "engine", "state", "study", "trial")
 _TRIAL = ("number", "params", "value", "run s", "attempts", "device", "note")
@@ -295,8 +299,12 @@ def attempt_texts(trial: TrialResult) -> list[str]:
         if run.code_version > 1:
             text += f", version {run.code_version} of the code"
         if run.rejection:
-            why = f": {run.rejection.reason}" if run.rejection.reason else ""
-            text += f"\n  rejected by {run.rejection.by} at {run.rejection.at:%Y-%m-%d %H:%M}{why}"
+            reason = run.rejection.reason
+            if not run.rejection.by:
+                reason = SERVER_REASONS.get(reason, reason)
+            why = f": {reason}" if reason else ""
+            who = run.rejection.by or "the server"
+            text += f"\n  rejected by {who} at {run.rejection.at:%Y-%m-%d %H:%M}{why}"
         if run.error:
             text += f"\n  [{run.error.code}] {run.error.message}"
             text += "".join(f"\n  {line}" for line in run.error.traceback.splitlines())

@@ -67,7 +67,8 @@ class Rejection:
     Attributes
     ----------
     by : str
-        Who rejected it.
+        Who rejected it; empty: the server itself. ``reason`` is then a code: ``device_fails`` (the
+        device failed several trials in a row, so that the trial ran again on another device).
     at : datetime
         When.
     reason : str

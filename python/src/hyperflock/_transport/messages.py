@@ -508,7 +508,7 @@ class StopRow(Struct):
     """Why a study paused itself (R56)."""
 
     trial: TrialNumber  # the last of the failed trials that are alike
-    failures: Count  # how many failed trials are alike
+    failures: Count  # at least so many failed trials are alike
     error: Failure
 
 
@@ -621,7 +621,7 @@ class DeviceRow(Struct):
 class RejectionRow(Struct):
     """Who rejected an attempt, when and why (R71)."""
 
-    by: Text
+    by: Text  # empty: the server itself (R72)
     at: Count
     reason: Text | UnsetType = UNSET
     # only because it began with a checkpoint of a rejected attempt

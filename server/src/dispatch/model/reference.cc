@@ -216,7 +216,10 @@ Said Reference::reissue(Id study, const std::string& code, Scenario::Keeps keeps
     return done();
   }
   said_.push_back("answer study " + std::to_string(study));
-  if (any) found->second.awaits_approval |= awaits_approval;
+  if (any) {
+    found->second.awaits_approval |= awaits_approval;
+    forget_rows(found->second);
+  }
   const bool new_code = !code.empty() && code != found->second.code_name;
   if (new_code) {
     found->second.earlier_codes.insert(found->second.code_name);
@@ -266,6 +269,7 @@ Said Reference::remove(Id study) {
 void Reference::end_if_finished(Id study) {
   Study& one = studies_.at(study);
   if (one.state != StudyState::running) return;
+  if (std::ranges::count(probing_, study, &Probe::study) > 0) return;
   if (one.asked() ? !one.finish || one.room > 0 : one.next < one.options.trials) return;
   for (const auto& [id, trial] : one.trials) {
     if (trial.state == TrialState::running) return;
@@ -394,7 +398,7 @@ std::optional<std::pair<Reference::Id, Reference::Id>> Reference::slow_trial(
         all->second.runs < 2)
       continue;
     if (study.asked() && (study.owner.empty() || study.room > 0)) continue;
-    if (!may_run(worker, id)) continue;
+    if (!may_run(worker, id) || is_barred(id, worker, Turn::asks)) continue;
     for (const auto& [number, trial] : study.trials) {
       if (trial.state != TrialState::running || trial.speculated) continue;
       if (trial.lost_with.contains(worker) || trial.rejected.contains(worker)) continue;
@@ -547,12 +551,15 @@ void Reference::reload() {
   lent_served_.clear();
   lent_time_ = 0;
   lent_by_guarantee_ = false;
+  barred_.clear();
+  probing_.clear();
   for (auto& [id, study] : studies_) {
     if (study.state != StudyState::running) continue;
     begin_to_run(id);
     study.queue.clear();
     study.fresh.clear();
     study.questions.clear();
+    for (auto& [kind, devices] : study.alike) std::ranges::fill(devices, "");
     study.owner.clear();
     study.away = now_;
     study.room = study.waiting = 0;
@@ -603,6 +610,7 @@ void Reference::begin() {
 }
 
 void Reference::finish_event() {
+  reject_probes();
   std::vector<Started> started;
   do {
     started = pump_all();

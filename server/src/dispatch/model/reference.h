@@ -93,6 +93,16 @@ class Reference {
     Id moves = 0;
     Millis gap = 0;
   };
+  // The trials of a study that a device has failed in a row (R72).
+  struct Row {
+    Id length = 0;
+    Id bars = 0;
+    Instant until{};
+    bool own = false;
+    bool judged = true;  // false: no other device has had a result since it was barred
+    Id probes = 0;
+    std::vector<Id> trials{};
+  };
   struct Study {
     StudyOptions options;
     storage::StudyState state = storage::StudyState::running;
@@ -107,9 +117,15 @@ class Reference {
     bool awaits_approval = false;
     Id resumable = 1;
     bool succeeded = false;
-    std::map<std::string, Id> alike;  // failed trials by kind (R56)
-    std::optional<Id> stopped_by;     // the trial with which it paused itself
-    Id next = 0;                      // the grid's cursor
+    std::map<std::string, std::vector<std::string>> alike;  // devices of failures by kind (R56)
+    // Devices that fail (R72).
+    std::map<std::string, Row> rows{};
+    Id results = 0;
+    Id failures = 0;
+    std::map<Id, std::string> probes{};  // the device that failed the trial
+    std::set<std::string> succeeded_on{};
+    std::optional<Id> stopped_by;  // the trial with which it paused itself
+    Id next = 0;                   // the grid's cursor
     std::map<Id, Trial> trials;
     std::vector<Id> queue;                // trials to be issued again
     std::map<std::string, Speed> speeds;  // by device class; "" for all classes
@@ -289,6 +305,31 @@ class Reference {
   // Returns whether a trial waits that this worker may get.
   bool has_work_for(const std::string& worker, const Study& study) const;
   Id running_of(Id study) const;
+  // ---- reference_breakers.cc (R72)
+  enum class Turn { asks, waits };
+  // A device that is barred from several studies of a project.
+  struct Barred {
+    std::set<Id> studies{};
+    Id bars = 0;
+    Instant until{};
+  };
+  // A rejection that the server has decided on and not stored yet.
+  struct Probe {
+    Id study = 0;
+    Id trial = 0;
+    std::set<Id> meant;
+  };
+  bool has_long_row(Id study, const std::string& device) const;
+  bool is_barred(Id study, const std::string& device, Turn turn) const;
+  bool has_other_device(Id study, const std::string& device) const;
+  static void forget_rows(Study& study);
+  void count_in_row(const Attempt& attempt, protocol::Cause cause);
+  void end_rows(const Attempt& attempt);
+  void judge_failure(const Attempt& attempt);
+  void judge_success(const Attempt& attempt);
+  void probe_row(Id study, const std::string& device);
+  void reject_probes();
+
   // ---- reference_shares.cc (R70)
   using Ids = std::vector<Id>;
   void begin_to_run(Id study);
@@ -303,10 +344,10 @@ class Reference {
   void charge_restored(Attempt& attempt);
   void charge_more(Attempt& attempt);
   void settle(const Attempt& attempt);
-  Ids candidates(const std::string& worker, const std::string& project, bool with_room) const;
+  Ids candidates(const std::string& worker, const std::string& project, Turn turn,
+                 bool with_room) const;
   std::optional<Chosen> choose_of(const std::string& worker, const Account& account, Ids all,
                                   bool asks) const;
-  enum class Turn { asks, waits };
   std::optional<Chosen> choose(const std::string& worker, const std::string& project, Turn turn,
                                bool with_room = true);
   std::optional<Chosen> choose_lent(const std::string& worker, Turn turn);
@@ -333,7 +374,8 @@ class Reference {
   void requeue(Id study, Id trial, Millis delay);
   // Counts a failure. Returns true if the trial gets no other attempt; then call finish_trial().
   bool count_failure(const Attempt& attempt, protocol::Cause cause, const std::string& code);
-  void fail_trial(Id study, Id trial, protocol::Cause cause, const std::string& code);
+  void fail_trial(Id study, Id trial, protocol::Cause cause, const std::string& code,
+                  const std::string& device = {});
   void finish_trial(Id study, Id trial);
   // ---- reference_rejections.cc (R71)
   struct RejectedTrial {
@@ -345,7 +387,9 @@ class Reference {
     std::string failure_code{};
   };
   // Marks the attempts of a trial that are rejected. Returns nullopt if nothing changes.
-  std::optional<RejectedTrial> reject_trial(Id study, Id trial, const std::set<Id>& meant);
+  // `excludes`: the devices of the attempts get the trial no more.
+  std::optional<RejectedTrial> reject_trial(Id study, Id trial, const std::set<Id>& meant,
+                                            bool excludes);
   void run_again(Id study, const RejectedTrial& rejected);
   void tell_rejection(Id study, const RejectedTrial& rejected);
   void end_if_finished(Id study);
@@ -373,6 +417,8 @@ class Reference {
   std::map<std::string, Id> lent_served_;  // by project
   Id lent_time_ = 0;
   bool lent_by_guarantee_ = false;
+  std::map<std::pair<std::string, std::string>, Barred> barred_;  // by project and device
+  std::vector<Probe> probing_;
   std::map<Id, Attempt> attempts_;
   std::set<Id> undelivered_;        // attempts whose lease is sent at the end of the batch
   std::set<Id> late_;               // attempts that expire at the same moment

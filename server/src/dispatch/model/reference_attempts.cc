@@ -161,6 +161,11 @@ void Reference::result(const std::string& worker, Id id, std::optional<Cause> ca
   }
   if (was_live) {
     end(*attempt, AttemptState::evidence);  // judged below
+    if (cause) {
+      count_in_row(*attempt, *cause);
+    } else {
+      end_rows(*attempt);
+    }
     sessions_.at(worker).last = attempt->study;
   }
   // A session that lost its graphics device gets no more trials that need it (R41).
@@ -207,6 +212,7 @@ void Reference::result(const std::string& worker, Id id, std::optional<Cause> ca
       trial.saved.reset();
       study.succeeded = true;
       study.alike.clear();
+      judge_success(*attempt);
       if (study.asked()) tell_outcome(*attempt, led || !was_live);
       if (was_live) {
         learn_run(study.speeds[""], now_ - attempt->leased);
@@ -267,13 +273,16 @@ bool Reference::count_failure(const Attempt& attempt, Cause cause, const std::st
   const bool poison = cause == Cause::worker_lost && trial.lost_with.size() >= kPoisonDevices;
   if (!poison && (kBudget[index] == 0 || nth < kBudget[index])) {
     requeue(attempt.study, attempt.trial, back_off(cause, nth));
+    judge_failure(attempt);
     return false;
   }
-  fail_trial(attempt.study, attempt.trial, cause, poison ? "poison" : code);
+  fail_trial(attempt.study, attempt.trial, cause, poison ? "poison" : code, attempt.device);
+  judge_failure(attempt);
   return true;
 }
 
-void Reference::fail_trial(Id study_id, Id number, Cause cause, const std::string& code) {
+void Reference::fail_trial(Id study_id, Id number, Cause cause, const std::string& code,
+                           const std::string& device) {
   Study& study = studies_.at(study_id);
   Trial& trial = study.trials.at(number);
   trial.state = TrialState::failed;
@@ -281,7 +290,12 @@ void Reference::fail_trial(Id study_id, Id number, Cause cause, const std::strin
   // A study pauses itself if its trials only fail and their failures are alike (R56).
   if (!study.succeeded && study.options.max_failures > 0) {
     const std::string kind = std::string(protocol::name_of(cause)) + ' ' + trial.failure_code;
-    if (++study.alike[kind] >= study.options.max_failures && !study.paused) {
+    std::vector<std::string>& devices = study.alike[kind];
+    devices.push_back(device);
+    const bool several = std::ranges::count(devices, devices.front()) != std::ssize(devices);
+    const bool enough =
+        several || study.options.max_failures == 1 || !has_other_device(study_id, device);
+    if (std::ssize(devices) >= study.options.max_failures && enough && !study.paused) {
       study.paused = true;
       study.stopped_by = number;
     }
@@ -426,6 +440,7 @@ void Reference::overdue(Attempt& attempt, const std::string& rule) {
     known.gap = std::max(known.gap, (now_ - attempt.progressed) / 4);
   }
   const bool learnt = rule == "stalled" && studies_.at(attempt.study).options.stall_ms == 0;
+  if (!learnt) count_in_row(attempt, Cause::timeout);
   if (count_failure(attempt, learnt ? Cause::worker_lost : Cause::timeout, rule))
     finish_trial(attempt.study, attempt.trial);
 }

@@ -15,7 +15,8 @@ using storage::StudyState;
 using storage::TrialState;
 
 std::optional<Reference::RejectedTrial> Reference::reject_trial(Id study, Id number,
-                                                                const std::set<Id>& meant) {
+                                                                const std::set<Id>& meant,
+                                                                bool excludes) {
   Study& one = studies_.at(study);
   Trial& trial = one.trials.at(number);
   RejectedTrial found{.trial = number, .attempts = {}};
@@ -29,7 +30,7 @@ std::optional<Reference::RejectedTrial> Reference::reject_trial(Id study, Id num
     if (!attempt.rejected && (meant.contains(id) || inherits)) {
       attempt.rejected = true;
       found.attempts.push_back(id);
-      if (meant.contains(id)) trial.rejected.insert(attempt.device);
+      if (excludes && meant.contains(id)) trial.rejected.insert(attempt.device);
     }
     if (attempt.rejected) rejected.insert(id);
     if (!attempt.counted) continue;
@@ -126,7 +127,8 @@ Said Reference::reject(Id study, const std::optional<std::string>& device,
   std::vector<RejectedTrial> rejected;
   for (auto& [number, of_study] : one.trials) {
     if (trial && number != *trial) continue;
-    if (auto changed = reject_trial(study, number, meant)) rejected.push_back(*std::move(changed));
+    if (auto changed = reject_trial(study, number, meant, true))
+      rejected.push_back(*std::move(changed));
   }
   Id attempts = 0;
   Id again = 0;

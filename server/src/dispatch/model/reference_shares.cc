@@ -68,6 +68,7 @@ Reference::Id Reference::devices_in(const std::string& project) const {
 
 void Reference::begin_to_run(Id id) {
   studies_.at(id).since = now_;
+  forget_rows(studies_.at(id));
   account_of(studies_.at(id));
 }
 
@@ -137,11 +138,11 @@ void Reference::settle(const Attempt& attempt) {
 // ---- who is next
 
 Reference::Ids Reference::candidates(const std::string& worker, const std::string& project,
-                                     bool with_room) const {
+                                     Turn turn, bool with_room) const {
   Ids out;
   for (const auto& [id, study] : studies_) {
     if (study.options.project != project || !may_run(worker, id)) continue;
-    if (is_at_ceiling(study)) continue;
+    if (is_at_ceiling(study) || is_barred(id, worker, turn)) continue;
     const bool room =
         with_room && wants(study) && study.waiting < study.room + study.uncommitted_asks;
     if (has_work_for(worker, study) || room) out.push_back(id);
@@ -177,7 +178,7 @@ std::optional<Reference::Chosen> Reference::choose(const std::string& worker,
                                                    const std::string& project, Turn turn,
                                                    bool with_room) {
   const bool asks = turn == Turn::asks;
-  const Ids all = candidates(worker, project, with_room);
+  const Ids all = candidates(worker, project, turn, with_room);
   Ids working = all;
   std::erase_if(working, [&](Id id) { return !has_work_for(worker, studies_.at(id)); });
   std::vector<const Account*> accounts;

@@ -17,6 +17,7 @@ class Walk {
         name_("w" + std::to_string(seed)),
         calm_(seed % 3 == 0),
         owned_(seed % 3 == 1 || seed % 6 == 3),
+        fails_(seed % 4 == 2),
         pair_(settings(seed)),
         store_(store) {
     if (store_ == nullptr) return;
@@ -50,6 +51,7 @@ class Walk {
   static Settings settings(std::uint64_t seed) {
     Settings settings;
     settings.max_leases = 1 + static_cast<int>(seed % 2);
+    if (seed % 3 == 0) settings.bar_ms = 30'000;
     return settings;
   }
   std::uint64_t draw(std::uint64_t below) { return splitmix64(seed_) % below; }
@@ -325,7 +327,7 @@ class Walk {
 
   Action submit() {
     Action action{.kind = Kind::submit};
-    action.study = {.trials = static_cast<std::int64_t>(1 + draw(5)),
+    action.study = {.trials = static_cast<std::int64_t>(1 + draw(fails_ ? 12 : 5)),
                     .project = chance(4) ? "q" : "p",
                     .submit_key = name_ + (chance(8) ? " same" : " " + std::to_string(++keys_)),
                     .time_limit_ms = chance(2) ? 200'000 : 0,
@@ -424,7 +426,8 @@ class Walk {
       case 8:
       case 9:
       case 10:
-        action.kind = Kind::complete;
+        action.kind = fails_ && action.worker == "a" && !chance(20) ? Kind::failed : Kind::complete;
+        if (action.kind == Kind::failed) action.cause = static_cast<Cause>(draw(7));
         return action;
       case 11:
         action.kind = Kind::checkpoint;
@@ -482,6 +485,7 @@ class Walk {
   const std::string name_;
   const bool calm_;
   const bool owned_;  // with ask-and-tell studies and their owners
+  const bool fails_;  // device a fails nearly all trials (R72)
   std::deque<Action> planned_;
   std::deque<Action> lifts_;  // end what administrators have set
   std::int64_t progress_ = 0;

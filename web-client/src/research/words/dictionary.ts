@@ -413,6 +413,9 @@ export interface Words {
     readonly download: string;
     readonly downloadNamed: (name: string) => string;
     readonly rejected: (who: string, when: string) => string;
+    readonly rejectedByServer: (when: string) => string;
+    /** Why the server rejects an attempt, by its code. */
+    readonly serverReasons: Readonly<Record<string, string>>;
     readonly rejectTrial: string;
     readonly rejectDevice: string;
     readonly rejectTrialTitle: string;

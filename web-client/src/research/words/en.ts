@@ -461,6 +461,11 @@ export const en: Words = {
     download: "Download",
     downloadNamed: (name) => `Download ${name}`,
     rejected: (who, when) => `Rejected by ${who}, ${when}`,
+    rejectedByServer: (when) => `Rejected by the server, ${when}`,
+    serverReasons: {
+      device_fails:
+        "this device failed several trials in a row, so the trial ran again on another device",
+    },
     rejectTrial: "Reject the results of this trial",
     rejectDevice: "Reject all results of this device",
     rejectTrialTitle: "Reject the results of this trial?",

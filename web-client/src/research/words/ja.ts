@@ -463,6 +463,10 @@ export const ja: Words = {
     download: "ダウンロード",
     downloadNamed: (name) => `${name} をダウンロード`,
     rejected: (who, when) => `${who} が却下しました（${when}）`,
+    rejectedByServer: (when) => `サーバーが却下しました（${when}）`,
+    serverReasons: {
+      device_fails: "この端末は試行に続けて失敗したため、別の端末で試行をやり直しました",
+    },
     rejectTrial: "この試行の結果を却下",
     rejectDevice: "この端末の結果をすべて却下",
     rejectTrialTitle: "この試行の結果を却下しますか？",

@@ -1,0 +1,157 @@
+// Devices that fail one trial after another in the reference model (R72); see reference.h. The
+// limits are those of the dispatcher.
+#include <algorithm>
+
+#include "dispatch/breaker.h"
+#include "dispatch/model/reference.h"
+
+namespace hyperflock::dispatch {
+
+using protocol::Cause;
+using storage::AttemptState;
+
+bool Reference::has_long_row(Id study, const std::string& device) const {
+  const Study& one = studies_.at(study);
+  const auto row = one.rows.find(device);
+  const auto everywhere = barred_.find({one.options.project, device});
+  return (row != one.rows.end() && row->second.bars > 0) ||
+         (everywhere != barred_.end() && everywhere->second.bars > 0);
+}
+
+bool Reference::is_barred(Id study, const std::string& device, Turn turn) const {
+  if (!has_long_row(study, device)) return false;
+  if (turn == Turn::waits) return has_other_device(study, device);
+  const Study& one = studies_.at(study);
+  const auto row = one.rows.find(device);
+  const auto everywhere = barred_.find({one.options.project, device});
+  const bool here = row != one.rows.end() && now_ < row->second.until;
+  const bool there = everywhere != barred_.end() && now_ < everywhere->second.until;
+  return (here || there) && has_other_device(study, device);
+}
+
+bool Reference::has_other_device(Id study, const std::string& device) const {
+  return std::ranges::any_of(sessions_, [&](const auto& one) {
+    return one.first != device && one.second.project == studies_.at(study).options.project &&
+           may_run(one.first, study) && !has_long_row(study, one.first);
+  });
+}
+
+void Reference::forget_rows(Study& study) {
+  study.rows.clear();
+  study.results = study.failures = 0;
+  study.probes.clear();
+  study.succeeded_on.clear();
+}
+
+void Reference::count_in_row(const Attempt& attempt, Cause cause) {
+  Study& study = studies_.at(attempt.study);
+  ++study.results;
+  ++study.failures;
+  const auto probe = study.probes.find(attempt.trial);
+  if (probe != study.probes.end() && probe->second != attempt.device) return;
+  const std::pair key(study.options.project, attempt.device);
+  const auto bar = [&](Id nth) {
+    return now_ + bar_ms(settings_.bar_ms, settings_.longest_bar_ms, nth);
+  };
+  if (const auto found = barred_.find(key); found != barred_.end() && found->second.bars > 0)
+    found->second.until = bar(++found->second.bars);
+  Row& row = study.rows[attempt.device];
+  ++row.length;
+  if (row.bars == 0 &&
+      row.length < length_that_bars(study.failures - row.length, study.results - row.length))
+    return;
+  row.until = bar(++row.bars);
+  if (row.bars > 1 || cause == Cause::out_of_memory) return;
+  Barred& everywhere = barred_[key];
+  everywhere.studies.insert(attempt.study);
+  if (everywhere.bars == 0 && everywhere.studies.size() >= kBarredStudies)
+    everywhere.until = bar(++everywhere.bars);
+}
+
+void Reference::end_rows(const Attempt& attempt) {
+  Study& study = studies_.at(attempt.study);
+  ++study.results;
+  study.rows.erase(attempt.device);
+  barred_.erase({study.options.project, attempt.device});
+}
+
+void Reference::judge_failure(const Attempt& attempt) {
+  Study& study = studies_.at(attempt.study);
+  const auto probe = study.probes.find(attempt.trial);
+  if (probe != study.probes.end() && probe->second != attempt.device) {
+    const std::string first = probe->second;
+    study.rows.erase(first);
+    std::erase_if(study.probes, [&](const auto& one) { return one.second == first; });
+    return;
+  }
+  const auto row = study.rows.find(attempt.device);
+  if (row == study.rows.end() || study.asked()) return;
+  row->second.trials.push_back(attempt.trial);
+  if (row->second.bars == 0) return;
+  row->second.judged = false;
+  for (const std::string& device : study.succeeded_on)
+    row->second.judged |=
+        device != attempt.device && has_other_device(attempt.study, attempt.device);
+  if (row->second.judged) probe_row(attempt.study, attempt.device);
+}
+
+void Reference::judge_success(const Attempt& attempt) {
+  Study& study = studies_.at(attempt.study);
+  study.succeeded_on.insert(attempt.device);
+  if (const auto probe = study.probes.find(attempt.trial); probe != study.probes.end()) {
+    const std::string first = probe->second;
+    study.probes.erase(probe);
+    const auto row = study.rows.find(first);
+    if (row != study.rows.end()) {
+      row->second.own |= first != attempt.device;
+      if (row->second.own) probe_row(attempt.study, first);
+    }
+  }
+  for (auto& [device, row] : study.rows) {
+    const bool others = std::ranges::any_of(
+        study.succeeded_on, [&one = device](const std::string& other) { return other != one; });
+    if (row.judged || !others || !has_other_device(attempt.study, device)) continue;
+    row.judged = true;
+    probe_row(attempt.study, device);
+  }
+}
+
+void Reference::probe_row(Id study_id, const std::string& device) {
+  Study& study = studies_.at(study_id);
+  Row& row = study.rows.at(device);
+  while (!row.trials.empty() && (row.own || row.probes < static_cast<Id>(kProbes))) {
+    const Id trial = row.trials.back();
+    row.trials.pop_back();
+    if (!row.own) {
+      ++row.probes;
+      study.probes[trial] = device;
+    }
+    Probe probe{.study = study_id, .trial = trial, .meant = {}};
+    for (auto& [id, attempt] : attempts_) {
+      const bool is_its = attempt.study == study_id && attempt.trial == trial;
+      if (is_its && attempt.device == device && !attempt.rejected) probe.meant.insert(id);
+    }
+    probing_.push_back(std::move(probe));
+  }
+}
+
+// The rejections are stored in a batch of their own, after that of the result which caused them.
+void Reference::reject_probes() {
+  if (probing_.empty()) return;
+  const std::vector<Started> started = pump_all();
+  const std::vector<Probe> probes = std::exchange(probing_, {});
+  for (const Probe& probe : probes) {
+    Study& study = studies_.at(probe.study);
+    const auto changed = reject_trial(probe.study, probe.trial, probe.meant, false);
+    if (!changed) continue;
+    changed_.insert(probe.study);
+    study.succeeded = std::ranges::any_of(
+        study.trials, [](const auto& one) { return one.second.accepted.has_value(); });
+    run_again(probe.study, *changed);
+    if (changed->runs_again && changed->failed_by) finish_trial(probe.study, probe.trial);
+  }
+  deliver(started);
+  for (const Probe& probe : probes) end_if_finished(probe.study);
+}
+
+}  // namespace hyperflock::dispatch
