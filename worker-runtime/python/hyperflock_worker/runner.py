@@ -28,7 +28,7 @@ from typing import Any
 
 import numpy as np
 from hyperflock._base.param_values import read_params
-from hyperflock._trial import artifacts, devices
+from hyperflock._trial import artifacts, auto_checkpoint, devices
 from hyperflock._trial.host import Host, progress, running
 from hyperflock._trial.metrics import finite, objective_values, optuna_values, split_result
 from hyperflock._trial.random_state import seed_everything
@@ -143,7 +143,7 @@ def _run(
     found: _Running,
 ) -> list[float]:
     """Run the attempt, store its trial in ``found``, and return the objective's values."""
-    compat.install(progress)
+    compat.install(progress, auto_checkpoint.attach)
     devices.prepare(spec.get("device"), int(spec["seed"]))
     code = folder / "code"
     try:
@@ -167,7 +167,8 @@ def _run(
     # numbers.
     seed_everything(trial.seed)
     progress()
-    value, found.summary = split_result(objective(trial))
+    with auto_checkpoint.watching(trial):
+        value, found.summary = split_result(objective(trial))
     if spec.get("asked"):
         return optuna_values(value, int(spec["asked"]["directions"]))
     return objective_values(value)

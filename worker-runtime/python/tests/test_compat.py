@@ -391,6 +391,26 @@ def test_updates_count_as_progress(snippet: Any, version: str) -> None:
     assert bare == [False, False, False]
 
 
+TRAIN = """
+from chainer import training
+seen = []
+patches.on_train = seen.append
+class Updater(training.Updater):
+    iteration = 0
+    def get_all_optimizers(self): return {}
+    def connect_trainer(self, trainer): pass
+    def finalize(self): pass
+trainer = training.Trainer(Updater(), lambda trainer: True, out=".")
+trainer.run()
+result = seen == [trainer]
+"""
+
+
+def test_a_trainer_announces_that_it_runs(snippet: Any, version: str) -> None:
+    assert snippet(version, TRAIN)
+    assert not snippet(version, TRAIN, before=without("trainers_announce_their_run"))
+
+
 def test_every_patch_is_taken_out_once() -> None:
     source = Path(__file__).read_text()
     names = {patch.apply.__name__ for patch in patches.PATCHES}

@@ -15,7 +15,7 @@ from test_runner import attempt
 
 @pytest.fixture(autouse=True)
 def no_hooks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compat, "install", lambda on_update: None)
+    monkeypatch.setattr(compat, "install", lambda on_update, on_train: None)
 
 
 def asked(

@@ -22,7 +22,7 @@ from recording_host import RecordingHost
 @pytest.fixture(autouse=True)
 def no_hooks(monkeypatch: pytest.MonkeyPatch) -> None:
     """Install no import hooks in the test's own process."""
-    monkeypatch.setattr(compat, "install", lambda on_update: None)
+    monkeypatch.setattr(compat, "install", lambda on_update, on_train: None)
 
 
 def bundle(files: Mapping[str, str]) -> bytes:

@@ -30,12 +30,14 @@ from hyperflock._base.errors import (
 from hyperflock._trial import (
     artifacts,
     attributes,
+    auto_checkpoint,
     checkpoints,
     images,
     random_state,
     series,
 )
 from hyperflock._trial.attributes import Attributes
+from hyperflock._trial.auto_checkpoint import AutoCheckpoint
 from hyperflock._trial.host import Host, LocalHost
 from hyperflock._trial.metrics import checked_step, finite, reported_metric
 from hyperflock._trial.save_pace import SavePace
@@ -105,6 +107,7 @@ class Trial:
         self._saved = checkpoint
         self._series = series.SeriesBook()
         self._saves = SavePace()
+        self._auto = AutoCheckpoint()
 
     @property
     def number(self) -> int:
@@ -175,6 +178,7 @@ class Trial:
             error.
         """
         step = checked_step(step)
+        self._auto.has_output = True
         self._report(reported_metric(value, f"the value reported at step {step}"), step)
 
     def _report(self, number: float, step: int) -> None:
@@ -222,6 +226,7 @@ class Trial:
         ArtifactError, ArtifactLostError
             An image cannot be stored; see `upload_artifact`.
         """
+        self._auto.has_output = True
         row = self._series.row(values, step, epoch)
         if row.numbers:
             self._host.log(row.step, row.numbers)
@@ -295,8 +300,21 @@ class Trial:
             than 64 MiB, or than the server allows. ``checkpoint_malformed``: the server cannot read
             it.
         """
+        self._auto.is_manual = True
+        return self._save(state, {})
+
+    def _save(self, state: Any, more: Mapping[str, str]) -> bool:
+        """Save a state, with more texts in the checkpoint's zip; see `checkpoint`."""
+        self._saves.begin()
+        try:
+            return self._save_now(state, more)
+        finally:
+            self._saves.end(is_leaving=self._host.is_leaving())
+
+    def _save_now(self, state: Any, more: Mapping[str, str]) -> bool:
         logged, kept = self._series.saved(self._saved[2] if self._saved else None)
         beside = {
+            **more,
             random_state.MEMBER: random_state.snapshot(),
             attributes.MEMBER: self._attributes.text({}) or "{}",
             series.MEMBER: json.dumps(kept),
@@ -305,15 +323,12 @@ class Trial:
         step = self._last_step
         if step is None and self._saved is not None and self._saved[1] >= 0:
             step = self._saved[1]
-        self._saves.begin()
         try:
             return self._host.save_checkpoint(kind, step, content, logged)
         except CallError as error:
             if error.code.startswith("checkpoint_"):
                 raise CheckpointError(error.message, code=error.code) from None
             return False
-        finally:
-            self._saves.end(is_leaving=self._host.is_leaving())
 
     def checkpoint_due(self, interval_s: float = 30.0) -> bool:
         """Return whether it is time to save: call it in each step, and save if it returns True.
@@ -332,8 +347,49 @@ class Trial:
             The shortest time between two saves in seconds. With ``math.inf`` it is time only when
             the volunteer leaves.
         """
+        self._auto.is_manual = True
+        return self._is_due(interval_s)
+
+    def _is_due(self, interval_s: float) -> bool:
         self._host.progress()
         return self._saves.is_due(interval_s, self._host.is_leaving())
+
+    def auto_checkpoint(self, enabled: bool = True, *, interval_s: float = 30.0) -> None:
+        """Set whether a Chainer trainer in this trial saves and resumes by itself.
+
+        It does by default, if the objective neither saves nor resumes itself. Call it before
+        ``trainer.run()``.
+
+        Parameters
+        ----------
+        enabled : bool
+            False turns it off.
+        interval_s : float
+            The shortest time between two saves in seconds. If saves are slow, it is twenty times
+            the duration of the last one.
+        """
+        self._auto.interval_s = float(interval_s) if enabled else None
+
+    @property
+    def auto(self) -> AutoCheckpoint:
+        """Whether the trial's trainer saves itself; for `hyperflock._trial.auto_checkpoint`."""
+        return self._auto
+
+    def auto_content(self) -> bytes | None:
+        """Return the checkpoint at the start if a trainer has saved it by itself."""
+        if self._saved is None or self._saved[0] != "npz":
+            return None
+        return self._saved[2] if auto_checkpoint.is_auto(self._saved[2]) else None
+
+    def auto_resume(self) -> dict[str, Any] | None:
+        """Return that checkpoint's arrays; see `resume`."""
+        state: dict[str, Any] | None = self._resumed()
+        return state
+
+    def auto_save(self, trainer: Any, interval_s: float) -> None:
+        """Save the trainer if it is time to; errors are those of `checkpoint`."""
+        if self._is_due(interval_s):
+            self._save(trainer, {auto_checkpoint.MEMBER: "{}"})
 
     def upload_artifact(
         self,
@@ -373,6 +429,7 @@ class Trial:
         ArtifactLostError
             ``artifact_not_stored``: there was no connection for minutes.
         """
+        self._auto.has_output = True
         return artifacts.upload(self._host, self.set_system_attr, file_path, mimetype, encoding)
 
     def resume(self, target: Any = None) -> Any:
@@ -398,6 +455,10 @@ class Trial:
             The target is not an object of Chainer. This is raised without a checkpoint too, so that
             the first attempt shows the mistake.
         """
+        self._auto.is_manual = True
+        # A trainer of other code saved it by itself. This objective has its own way to resume.
+        if self.auto_content() is not None:
+            self._saved = None
         if target is None:
             return self._resumed()
         if not callable(getattr(target, "serialize", None)):

@@ -319,6 +319,73 @@ CHECKPOINTS = {
     ),
 }  # fmt: skip
 
+
+def _state_of(function: str, before: str = "seen, key = [0], 0") -> str:
+    """Return statements that look for state of an extension, which the function's text defines."""
+    return (
+        "from hyperflock._trial.trainer_state import unsaved_state\n"
+        # The class of an objective's module names this module.
+        f"__name__ = 'study'\n{before}\n{function}\n"
+        "entry = types.SimpleNamespace(extension=watch, trigger=None)\n"
+        "trainer = types.SimpleNamespace(\n"
+        "    updater=None, stop_trigger=None, _extensions={'watch': entry})\n"
+        "unsaved_state(trainer)"
+    )
+
+
+def _unsaved(what: str) -> str:
+    return repr(f"the extension 'watch' {what}")
+
+
+# The code of extensions is read as bytecode, which differs between versions of Python.
+AUTO = {
+    "auto_off": gives("trial.auto_checkpoint(False)"),
+    "auto_on": gives("trial.auto_checkpoint(interval_s=5)"),
+    "auto_append": gives(
+        _state_of("def watch(trainer): seen.append(trainer)"), _unsaved("changes 'seen'")
+    ),
+    "auto_item": gives(_state_of("def watch(trainer): seen[0] = 1"), _unsaved("changes 'seen'")),
+    "auto_item_by_a_key": gives(
+        _state_of("def watch(trainer): seen[key + len('')] = trainer"), _unsaved("changes 'seen'")
+    ),
+    "auto_item_added_to": gives(
+        _state_of("def watch(trainer): seen[key] += 1"), _unsaved("changes 'seen'")
+    ),
+    "auto_slice": gives(_state_of("def watch(trainer): seen[:] = []"), _unsaved("changes 'seen'")),
+    "auto_item_deleted": gives(
+        _state_of("def watch(trainer): del seen[key]"), _unsaved("changes 'seen'")
+    ),
+    "auto_global": gives(
+        _state_of("def watch(trainer):\n    global key\n    key += 1"), _unsaved("sets 'key'")
+    ),
+    "auto_attribute": gives(
+        _state_of("def watch(trainer): trainer.updater.lr = 1"), _unsaved("sets 'lr'")
+    ),
+    "auto_object": gives(
+        _state_of(
+            "class Watch:\n"
+            "    def __init__(self): self.kept = []\n"
+            "    def __call__(self, trainer): self.kept.append(1)\n"
+            "watch = Watch()"
+        ),
+        _unsaved("changes 'kept'"),
+    ),
+    "auto_object_with_serialize": gives(
+        _state_of(
+            "class Watch:\n"
+            "    def __call__(self, trainer): self.count = 1\n"
+            "    def serialize(self, serializer): pass\n"
+            "watch = Watch()"
+        )
+    ),
+    "auto_reads": gives(
+        _state_of(
+            "def watch(trainer):\n    own = {}\n    own[seen[key]] = seen[0]\n    own['a'] = key\n"
+            "    own.update(a=len(seen))"
+        )
+    ),
+}
+
 _INVALID = ("ArtifactError", "artifact_invalid", "a name of 1 to 255 bytes and a MIME type of at m")
 _WRITE = "pathlib.Path('w.json').write_bytes(b'[1, 2]')\n"
 
@@ -388,5 +455,6 @@ CASES = {
     **{f"trial_{name}": case for name, case in TRIALS.items()},
     **ATTRIBUTES,
     **CHECKPOINTS,
+    **AUTO,
     **ARTIFACTS,
 }

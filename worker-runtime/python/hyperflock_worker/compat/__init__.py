@@ -15,6 +15,7 @@ Chainer.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from hyperflock_worker.compat import (
     _hooks,
@@ -29,16 +30,22 @@ from hyperflock_worker.compat import (
 __all__ = ["install"]
 
 
-def install(on_update: Callable[[], None] | None = None) -> None:
+def install(
+    on_update: Callable[[], None] | None = None, on_train: Callable[[Any], None] | None = None
+) -> None:
     """Install every stand-in and patch; each takes effect when its module is imported.
 
     Parameters
     ----------
     on_update : callable or None
         A function that is called after each update of an optimizer.
+    on_train : callable or None
+        A function that is called with each trainer that is about to run.
     """
     if on_update is not None:
         patches.on_update = on_update
+    if on_train is not None:
+        patches.on_train = on_train
     numpy_names.install()
     matrix_products.install()
     stand_ins.install()

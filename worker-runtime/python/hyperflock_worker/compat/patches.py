@@ -22,6 +22,8 @@ from hyperflock_worker.compat._hooks import Patch
 
 # A function to call after each update of an optimizer; `compat.install` sets it.
 on_update: Callable[[], None] | None = None
+# A function to call with each trainer that is about to run; `compat.install` sets it.
+on_train: Callable[[Any], None] | None = None
 BOTH = ("7.8.1", "5.4.0")
 ONLY_5 = ("5.4.0",)
 
@@ -205,6 +207,19 @@ def updates_count_as_progress(module: ModuleType) -> None:
     optimizer.__init_subclass__ = classmethod(init_subclass)
 
 
+def trainers_announce_their_run(module: ModuleType) -> None:
+    """Call `on_train` with a trainer before it runs, so that a trial can save and resume it."""
+    original = module.Trainer.run
+
+    @functools.wraps(original)
+    def run(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if on_train is not None and not self._done:
+            on_train(self)
+        return original(self, *args, **kwargs)
+
+    module.Trainer.run = run
+
+
 PATCHES: tuple[Patch, ...] = (
     Patch(
         "chainer.functions.loss.softmax_cross_entropy", softmax_cross_entropy_stays_float32, ONLY_5
@@ -215,4 +230,5 @@ PATCHES: tuple[Patch, ...] = (
     Patch("chainer.iterators.multiprocess_iterator", iterators_become_serial, BOTH),
     Patch("chainer.iterators.multithread_iterator", iterators_become_serial, BOTH),
     Patch("chainer.optimizer", updates_count_as_progress, BOTH),
+    Patch("chainer.training.trainer", trainers_announce_their_run, BOTH),
 )
