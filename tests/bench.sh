@@ -46,6 +46,9 @@ bench_queues() { python3 python/bench/queues.py "$@"; }
 bench storage_view "server python_package"
 bench_storage_view() { python3 python/bench/storage_view.py --out build/reports/storage_view.json "$@"; }
 
+bench rejection "server python_package"
+bench_rejection() { PYTHONPATH=python/tests/support python3 python/bench/rejection.py --out build/reports/rejection.json "$@"; }
+
 bench first_compute "server web runtime browser python_package"
 bench_first_compute() { node tests/e2e/bench_first_compute.ts --out build/reports/first_compute.json "$@"; }
 

@@ -145,6 +145,21 @@ it("a rejected attempt says who rejected it and why, and cannot be rejected agai
   });
 });
 
+it("asks before it rejects a device that computes, and bans it only if the reader wants that", async () => {
+  await withPage(async (page) => {
+    await show(page, "study_running");
+    await page.locator(".running [data-action=reject_device]").first().click();
+    const dialog = page.locator("dialog[open]");
+    expect(await dialog.locator("h2").textContent()).toBe(en.trial.rejectDeviceTitle);
+    const ban = dialog.getByLabel(en.trial.rejectBan);
+    expect(await ban.isChecked()).toBe(false);
+    await ban.check();
+    expect(await violations(page)).toEqual([]);
+    await dialog.locator("[data-action=reject_device_yes]").click();
+    await expect.poll(() => page.locator("dialog").count()).toBe(0);
+  });
+});
+
 describe("the trials table", () => {
   const column = (page: Page, place: number) =>
     page.locator(`tbody tr td:nth-child(${place})`).allTextContents();

@@ -112,6 +112,8 @@ export interface Api {
   replay(study: number): Promise<StudyRow>;
   /** Rejects attempts, so that their trials run again on other devices. */
   reject(study: number, which: Selection, reason: string): Promise<void>;
+  /** Bans a device, and rejects what it has sent in all studies of the caller. */
+  banDevice(device: string, reason: string): Promise<void>;
   /** Deletes a study that has ended. */
   remove(study: number): Promise<void>;
   /** Makes a new join link for the first project. */
@@ -249,6 +251,12 @@ export class ConsoleApi implements Api {
   reject(study: number, which: Selection, reason: string): Promise<void> {
     const body = reason === "" ? which : { ...which, reason };
     return this.#ask("POST", `/api/studies/${study}/reject`, () => undefined, body);
+  }
+
+  banDevice(device: string, reason: string): Promise<void> {
+    const body = reason === "" ? { reject: true } : { reject: true, reason };
+    const path = `/api/devices/${encodeURIComponent(device)}/revoke`;
+    return this.#ask("POST", path, () => undefined, body);
   }
 
   remove(study: number): Promise<void> {

@@ -268,8 +268,11 @@ describe("the buttons", () => {
     await settled();
     await store.reject({ trial: 3 }, "");
     await settled();
+    await store.banDevice("d_1", "it lies");
+    await settled();
     expect(api.calls).toContain('reject 7 {"device":"d_1","reason":"it lies"}');
     expect(api.calls).toContain('reject 7 {"trial":3,"reason":""}');
+    expect(api.calls).toContain("banDevice d_1 it lies");
     expect(store.busy.value).toBe(false);
   });
 

@@ -266,6 +266,11 @@ export class ResearchStore {
     await this.#act((api, study) => api.reject(study, which, reason));
   }
 
+  /** Bans a device, and rejects what it has sent in all studies of the reader. */
+  async banDevice(device: string, reason: string): Promise<void> {
+    await this.#act((api) => api.banDevice(device, reason));
+  }
+
   /** Shows more of the older studies. */
   async showOlder(): Promise<void> {
     await this.#showMore(() => {

@@ -15,6 +15,7 @@ import { hashOf } from "./model/route.ts";
 import type { StudyRow } from "./model/rows.ts";
 import { visibleText } from "./model/visible_text.ts";
 import { Pairs } from "./pairs.tsx";
+import { Reject } from "./reject.tsx";
 import type { ResearchStore } from "./research_store.ts";
 import { StudySeries } from "./series_view.tsx";
 import { StateChip } from "./state_chip.tsx";
@@ -218,6 +219,7 @@ function Running({ study, store }: Props) {
                 {words.study.runningTrial(format.integer(worker.trial))}
               </a>
               <span class="quiet">{deviceText(worker, words)}</span>
+              <Reject store={store} which={{ device: worker.device }} />
             </li>
           ),
         )}

@@ -1,16 +1,15 @@
 // Shows one trial: parameters, value, reported curve, attempts with their devices, and its error. Page thread.
 
-import { useState } from "preact/hooks";
 import { saveFile } from "../ui/browser.ts";
 import { chartOf } from "../ui/chart.ts";
 import { Chart } from "../ui/chart_view.tsx";
-import { Ask } from "./ask.tsx";
 import { Failure } from "./failure.tsx";
 import { paramText } from "./model/params.ts";
 import { hashOf } from "./model/route.ts";
-import type { AttemptRow, RejectionRow, Selection, TrialDetail } from "./model/rows.ts";
+import type { AttemptRow, RejectionRow, TrialDetail } from "./model/rows.ts";
 import { visibleText } from "./model/visible_text.ts";
 import { Pairs } from "./pairs.tsx";
+import { Reject } from "./reject.tsx";
 import type { ResearchStore } from "./research_store.ts";
 import { TrialSeriesCharts } from "./series_view.tsx";
 import { StateChip } from "./state_chip.tsx";
@@ -128,50 +127,6 @@ function Curve({ trial, store }: Props) {
         </div>
       </details>
     </section>
-  );
-}
-
-/** A button that rejects attempts, after a confirmation. */
-function Reject({ store, which }: { readonly store: ResearchStore; readonly which: Selection }) {
-  const words = store.words.value.trial;
-  const [isOpen, setIsOpen] = useState(false);
-  const ofDevice = which.device !== undefined;
-  const action = ofDevice ? "reject_device" : "reject_trial";
-  return (
-    <>
-      <button
-        type="button"
-        class="button button-quiet button-small"
-        data-action={action}
-        aria-disabled={store.busy.value}
-        onClick={() => setIsOpen(true)}
-      >
-        {ofDevice ? words.rejectDevice : words.rejectTrial}
-      </button>
-      {isOpen ? (
-        <Ask
-          store={store}
-          action={action}
-          title={ofDevice ? words.rejectDeviceTitle : words.rejectTrialTitle}
-          no={words.rejectNo}
-          yes={words.rejectYes}
-          onYes={(form) => void store.reject(which, String(form.get("reason") ?? "").trim())}
-          onClose={() => setIsOpen(false)}
-          fields={
-            <div>
-              <label class="field-label" for={`${action}-reason`}>
-                {words.rejectReason}
-              </label>
-              <input id={`${action}-reason`} name="reason" class="field" maxLength={500} />
-            </div>
-          }
-        >
-          <p>{words.rejectText}</p>
-          <p>{words.rejectElsewhere}</p>
-          <p>{words.rejectKept}</p>
-        </Ask>
-      ) : null}
-    </>
   );
 }
 

@@ -193,6 +193,10 @@ export class FakeConsole implements Api {
     await this.#call("reject", study, JSON.stringify({ ...which, reason }));
   }
 
+  async banDevice(device: string, reason: string) {
+    await this.#call("banDevice", device, reason);
+  }
+
   async remove(study: number) {
     await this.#call("remove", study);
     const studies = this.rows.studies.filter((row) => row.study !== study);

@@ -38,7 +38,7 @@ NAMES: Mapping[str, tuple[str, ...]] = {
         *("_n_warmup_steps", "_percentile"),
     ),
     "storage with a cache": ("_backend", "_lock", "_studies"),
-    "storage with a cache, its study": ("unfinished_trial_ids",),
+    "storage with a cache, its study": ("trials", "unfinished_trial_ids"),
     "storage in a database": ("engine",),
     "study": ("_log_completed_trial", "_stop_flag", "_storage", "_study_id", "_thread_local"),
     "study's thread": ("cached_all_trials", "in_optimize_loop"),
@@ -194,7 +194,10 @@ def fail_finished(
     ids = sorted(failed)
     for begin in range(0, len(ids), _AT_ONCE):
         _fail_in_database(database, {i: added[i] for i in ids[begin : begin + _AT_ONCE]})
-    refresh_trials(study, [trial.number for trial in failed.values()])
+    if isinstance(storage, _CachedStorage):
+        with storage._lock:
+            known = storage._studies[study_id].trials
+            known.update((trial.number, trial) for trial in failed.values())
 
 
 def _fail_in_database(database: RDBStorage, added: Mapping[int, Mapping[str, Any]]) -> None:
@@ -227,17 +230,40 @@ def _fail_in_database(database: RDBStorage, added: Mapping[int, Mapping[str, Any
 
 
 def refresh_trials(study: optuna.Study, numbers: Iterable[int]) -> None:
-    """Let a cache in front of a database read these trials again, although they have finished."""
+    """Let a cache in front of a database read those of these trials again that another process has
+    changed although they have finished.
+    """
     storage, study_id = storage_of(study), study_id_of(study)
-    if isinstance(storage, _CachedStorage):
-        wanted = set(numbers)
-        known = storage.get_all_trials(study_id, deepcopy=False)
-        with storage._lock:
-            storage._studies[study_id].unfinished_trial_ids.update(
-                trial._trial_id for trial in known if trial.number in wanted
-            )
-        storage.get_all_trials(study_id, deepcopy=False)
     forget_trials(study)
+    if not isinstance(storage, _CachedStorage):
+        return
+    wanted = set(numbers)
+    known = {
+        trial._trial_id: trial.state
+        for trial in storage.get_all_trials(study_id, deepcopy=False)
+        if trial.number in wanted
+    }
+    stored = _states_in_database(storage._backend, sorted(known))
+    changed = {trial_id for trial_id, state in stored.items() if state is not known[trial_id]}
+    if changed:
+        with storage._lock:
+            storage._studies[study_id].unfinished_trial_ids.update(changed)
+        storage.get_all_trials(study_id, deepcopy=False)
+
+
+def _states_in_database(database: RDBStorage, trial_ids: Sequence[int]) -> dict[int, TrialState]:
+    from optuna.storages._rdb.models import TrialModel
+    from sqlalchemy import select
+
+    found: dict[int, TrialState] = {}
+    with database.engine.connect() as connection:
+        for begin in range(0, len(trial_ids), _AT_ONCE):
+            ids = trial_ids[begin : begin + _AT_ONCE]
+            asked = select(TrialModel.trial_id, TrialModel.state).where(
+                TrialModel.trial_id.in_(ids)
+            )
+            found.update((trial_id, state) for trial_id, state in connection.execute(asked))
+    return found
 
 
 def forget_parents(study: optuna.Study, trial_ids: Collection[int]) -> None:

@@ -423,6 +423,7 @@ export interface Words {
     readonly rejectText: string;
     readonly rejectElsewhere: string;
     readonly rejectKept: string;
+    readonly rejectBan: string;
     readonly rejectReason: string;
     readonly rejectNo: string;
     readonly rejectYes: string;

@@ -474,6 +474,8 @@ export const en: Words = {
       "The results of this study that it has sent do not count any more. This cannot be undone.",
     rejectElsewhere: "The trials run again, on other devices. A finished study runs again.",
     rejectKept: "The results are kept as evidence, with your name and the reason.",
+    rejectBan:
+      "Also ban the device, and reject what it has sent in my other studies. Colleagues in its project lose it, too.",
     rejectReason: "Reason (optional)",
     rejectNo: "Keep them",
     rejectYes: "Reject",
