@@ -3,9 +3,12 @@
 //
 // LARGE_DATA=1 does the last test with 270 MB.
 
-import type { Browser, Page } from "playwright-core";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { launchChromium } from "../../worker-runtime/node/chromium.ts";
+import { launchChromium, openProfile } from "../../worker-runtime/node/chromium.ts";
 import { CountingProxy } from "./counting_proxy.ts";
 import { queueStudy, Server, type StudyRow, tapStart, until } from "./stack.ts";
 
@@ -30,8 +33,8 @@ interface Device {
 }
 
 /** Opens the join page with these limits. The page's date can be moved by `dayOffset`. */
-async function open(limits: object): Promise<Device> {
-  const context = await browser.newContext({ locale: "en-US" });
+async function open(limits: object, profile?: BrowserContext): Promise<Device> {
+  const context = profile ?? (await browser.newContext({ locale: "en-US" }));
   await context.addInitScript((stored) => {
     if (localStorage.getItem("hyperflock.limits") === null) {
       localStorage.setItem("hyperflock.limits", JSON.stringify(stored));
@@ -140,7 +143,9 @@ test("A day's data that is used up pauses the device, says so, and more data let
 test("Three trials with the same data fetch it once.", async () => {
   const mib = process.env.LARGE_DATA === "1" ? 258 : 30;
   const study = await queue(mib, 3, 6);
-  const { page, fetched, close } = await open({});
+  // A context without a profile keeps its cache in memory, and has room for little.
+  const folder = await mkdtemp(join(tmpdir(), "hyperflock-profile-"));
+  const { page, fetched, close } = await open({}, await openProfile(folder));
   await tapStart(page);
   await ended(study);
   expect(fetched()).toHaveLength(1);
@@ -148,4 +153,5 @@ test("Three trials with the same data fetch it once.", async () => {
   expect(fetched()[0]).toBeLessThan(mib * MIB + 4_096);
   console.log(`three trials with ${mib} MiB fetched ${fetched()[0]} bytes`);
   await close();
+  await rm(folder, { recursive: true, force: true });
 });
