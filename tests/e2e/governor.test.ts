@@ -5,6 +5,7 @@ import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { en } from "../../web-client/src/i18n/en.ts";
 import { launchChromium } from "../../worker-runtime/node/chromium.ts";
+import { act, type Device, type Reported, simulateDevice } from "./simulated_device.ts";
 import { queueStudy, Server, type StudyRow, type TrialRow, tapStart, until } from "./stack.ts";
 
 let server: Server;
@@ -22,17 +23,6 @@ afterAll(async () => {
   await server?.dispose();
 });
 
-interface Device {
-  /** Changes what the browser reports. */
-  report(change: { charging?: boolean; level?: number; cellular?: boolean }): void;
-  /** Tells the page a state of Compute Pressure. */
-  press(state: string): void;
-  /** Lets the clock pass and tells the page the processor's pace every two seconds. */
-  pace(seconds: number, pace: number): void;
-  /** The number of paces that the python thread has measured. They do not reach the page. */
-  measured: number;
-}
-
 const phase = (page: Page, name: string) => page.locator(`.panel[data-phase="${name}"]`).waitFor();
 const title = (page: Page, text: string) =>
   page.locator(".panel-title", { hasText: text }).waitFor();
@@ -43,69 +33,14 @@ async function open(): Promise<{ context: BrowserContext; page: Page }> {
     locale: "en-US",
     viewport: { width: 390, height: 844 },
   });
-  await context.addInitScript(() => {
-    const battery = Object.assign(new EventTarget(), { charging: true, level: 0.9 });
-    const connection = Object.assign(new EventTarget(), { type: "wifi", saveData: false });
-    Object.defineProperty(navigator, "getBattery", { value: async () => battery });
-    Object.defineProperty(navigator, "connection", { value: connection });
-    let press: (records: readonly { readonly state: string }[]) => void = () => {};
-    class PressureObserver {
-      static readonly knownSources = ["cpu"];
-      constructor(tell: typeof press) {
-        press = tell;
-      }
-      async observe(): Promise<void> {}
-    }
-    Object.assign(globalThis, { PressureObserver });
-    document.hasFocus = () => true;
-    let agent: Worker | undefined;
-    class ObservedWorker extends Worker {
-      constructor(...options: ConstructorParameters<typeof Worker>) {
-        super(...options);
-        agent = this;
-      }
-      override addEventListener(type: string, listener: EventListenerOrEventListenerObject): void {
-        super.addEventListener(type, (event) => {
-          if (event.isTrusted && (event as MessageEvent).data?.kind === "pace")
-            device.measured += 1;
-          else if (typeof listener === "function") listener.call(this, event);
-        });
-      }
-    }
-    Object.assign(globalThis, { Worker: ObservedWorker });
-    const realNow = performance.now.bind(performance);
-    let laterMs = 0;
-    performance.now = () => realNow() + laterMs;
-    const device: Device = {
-      measured: 0,
-      press: (state) => press([{ state }]),
-      pace: (seconds, pace) => {
-        for (let second = 0; second < seconds; second += 2) {
-          laterMs += 2_000;
-          agent?.dispatchEvent(new MessageEvent("message", { data: { kind: "pace", pace } }));
-        }
-      },
-      report: ({ charging, level, cellular }) => {
-        if (charging !== undefined) battery.charging = charging;
-        if (level !== undefined) battery.level = level;
-        if (cellular !== undefined) connection.type = cellular ? "cellular" : "wifi";
-        battery.dispatchEvent(new Event("chargingchange"));
-        connection.dispatchEvent(new Event("change"));
-      },
-    };
-    Object.assign(globalThis, { device });
-  });
+  await simulateDevice(context);
   const page = await context.newPage();
   await page.goto(await server.joinUrl());
   await page.locator(".limits summary").click();
   return { context, page };
 }
 
-const report = (page: Page, change: Parameters<Device["report"]>[0]) =>
-  page.evaluate(
-    (what) => (globalThis as unknown as { device: Device }).device.report(what),
-    change,
-  );
+const report = (page: Page, change: Reported) => act(page, ["report", change]);
 
 /** The number of times that the study's trial was given back. */
 const released = async () => {
@@ -214,32 +149,23 @@ test("a warm or busy device gets rests, says so, and works all of the time when 
       return isNew && median > 0.9 * factor && median < 1.3 * factor ? median : null;
     });
   };
-  const act = (run: "press" | "heat" | "cool", state = "") =>
-    page.evaluate(
-      ([what, value]) => {
-        const { device } = globalThis as unknown as { device: Device };
-        if (what === "press") device.press(value);
-        else if (what === "heat") device.pace(90, 1);
-        else device.pace(300, 4);
-      },
-      [run, state] as const,
-    );
+  const cool = () => act(page, ["pace", 300, 4]);
   await pace(1);
-  await act("press", "critical");
+  await act(page, ["press", "critical"]);
   await title(page, "Cooling: 25% of the time");
   await page.locator(".panel-text", { hasText: "under heavy load" }).waitFor();
   await pace(4);
-  await act("press", "nominal");
+  await act(page, ["press", "nominal"]);
   await title(page, "Cooling: 50% of the time");
   await title(page, "Computing");
   await pace(1);
 
-  await act("cool");
-  await act("heat");
+  await cool();
+  await act(page, ["pace", 90, 1]);
   await title(page, "Cooling: 50% of the time");
   await page.locator(".panel-text", { hasText: "become slow" }).waitFor();
   await pace(2);
-  await act("cool");
+  await cool();
   await title(page, "Computing");
   await pace(1);
   // The python thread measures by itself, and the trial has kept its lease.

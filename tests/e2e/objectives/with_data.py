@@ -1,6 +1,7 @@
 """Submits a study of two trials over a data set of 2 MiB, and checks what they read.
 
-The data are new each time: ``--seed`` makes them.
+The data are new each time: ``--seed`` makes them. With ``--queue`` it prints the study's id and
+ends at once.
 """
 
 import argparse
@@ -19,12 +20,20 @@ def main() -> None:
 
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, required=True)
+    parser.add_argument("--mib", type=int, default=2)
+    parser.add_argument("--trials", type=int, default=2)
+    parser.add_argument("--queue", action="store_true")
     options = parser.parse_args()
-    numbers = np.random.default_rng(options.seed).integers(0, 256, 2 << 20, dtype=np.uint8)
-    study = hyperflock.Client().grid(total, {"x": [0, 1]}, data={"numbers": numbers})
+    size = options.mib << 20
+    numbers = np.random.default_rng(options.seed).integers(0, 256, size, dtype=np.uint8)
+    space = {"x": list(range(options.trials))}
+    study = hyperflock.Client().grid(total, space, data={"numbers": numbers}, name="with-data")
+    if options.queue:
+        print(study.id)
+        return
     values = sorted(trial.value for trial in study)
     right = float(numbers.sum())
-    assert values == [right, right + 1], (values, right)
+    assert values == [right + x for x in range(options.trials)], (values, right)
     print(study.id)
 
 

@@ -9,6 +9,8 @@ export interface LimitValues {
   readonly from: string;
   readonly until: string;
   readonly minutes: string;
+  readonly dataADay: string;
+  readonly dataAStudy: string;
 }
 
 export interface LimitsWords {
@@ -28,10 +30,21 @@ export interface LimitsWords {
   readonly minutesADay: string;
   readonly noEnd: string;
   readonly minutes: (minutes: string) => string;
+  readonly dataADay: string;
+  readonly dataAStudy: string;
+  readonly anyData: string;
+  readonly data: (size: string) => string;
   readonly processor: string;
   readonly processorShares: Readonly<Record<1 | 0.5 | 0.25, string>>;
   /** The limits in few words, for the heading's second line. */
   readonly short: Readonly<Record<PausingRule, (values: LimitValues) => string>>;
+  /** The limit on the data of one study, in few words. */
+  readonly shortStudy: (size: string) => string;
+  /** Says why a study was not taken, and what would change it. */
+  readonly refused: {
+    readonly study: (study: string, size: string, limit: string) => string;
+    readonly day: (study: string, size: string, limit: string) => string;
+  };
   readonly paused: Readonly<Record<PausingRule, (values: LimitValues) => Notice>>;
   /** Said while trials get less of the processor. `share` is what they get of all its time. */
   readonly cooling: Readonly<Record<Cooling["cause"], (share: string) => Notice>>;
@@ -53,6 +66,10 @@ export const enLimits: LimitsWords = {
   minutesADay: "Time in one day",
   noEnd: "As long as it is open",
   minutes: (minutes) => `At most ${minutes}`,
+  dataADay: "Data in one day",
+  dataAStudy: "Data for one study",
+  anyData: "As much as trials need",
+  data: (size) => `At most ${size}`,
   processor: "Processor",
   processorShares: {
     1: "All of its time",
@@ -65,6 +82,14 @@ export const enLimits: LimitsWords = {
     metered: () => "not on mobile data",
     outside_hours: ({ from, until }) => `${from} to ${until}`,
     minutes_used: ({ minutes }) => `${minutes} a day`,
+    data_used: ({ dataADay }) => `${dataADay} of data a day`,
+  },
+  shortStudy: (size) => `${size} of data for one study`,
+  refused: {
+    study: (study, size, limit) =>
+      `The study “${study}” would fetch ${size}, and you allow ${limit} for one study. If you allow more, it starts by itself. So does a study that fetches less.`,
+    day: (study, size, limit) =>
+      `The study “${study}” would fetch ${size}, and too little is left of the ${limit} that you allow in one day. It starts by itself tomorrow, or if you allow more. So does a study that fetches less.`,
   },
   paused: {
     not_charging: () => ({
@@ -86,6 +111,10 @@ export const enLimits: LimitsWords = {
     minutes_used: ({ minutes }) => ({
       title: "Paused: enough for today",
       text: `This device has computed ${minutes} today. It goes on by itself tomorrow.`,
+    }),
+    data_used: ({ dataADay }) => ({
+      title: "Paused: enough data for today",
+      text: `This device has fetched the ${dataADay} that you allow in one day. It goes on by itself tomorrow, or if you allow more.`,
     }),
   },
   cooling: {
@@ -116,6 +145,10 @@ export const jaLimits: LimitsWords = {
   minutesADay: "1 日の計算時間",
   noEnd: "開いている間ずっと",
   minutes: (minutes) => `最大 ${minutes}`,
+  dataADay: "1 日の通信量",
+  dataAStudy: "1 つの研究の通信量",
+  anyData: "必要なだけ",
+  data: (size) => `最大 ${size}`,
   processor: "プロセッサー",
   processorShares: {
     1: "すべての時間を使う",
@@ -128,6 +161,14 @@ export const jaLimits: LimitsWords = {
     metered: () => "モバイル通信を除く",
     outside_hours: ({ from, until }) => `${from} から ${until} まで`,
     minutes_used: ({ minutes }) => `1 日 ${minutes}`,
+    data_used: ({ dataADay }) => `通信量 1 日 ${dataADay}`,
+  },
+  shortStudy: (size) => `通信量 1 研究 ${size}`,
+  refused: {
+    study: (study, size, limit) =>
+      `研究「${study}」には ${size} のダウンロードが必要ですが、1 つの研究の上限は ${limit} です。上限を上げると自動で始まります。通信量の少ない研究も自動で始まります。`,
+    day: (study, size, limit) =>
+      `研究「${study}」には ${size} のダウンロードが必要ですが、1 日の上限 ${limit} の残りが足りません。明日になるか上限を上げると、自動で始まります。通信量の少ない研究も自動で始まります。`,
   },
   paused: {
     not_charging: () => ({
@@ -149,6 +190,10 @@ export const jaLimits: LimitsWords = {
     minutes_used: ({ minutes }) => ({
       title: "休止中：今日の分は終わりました",
       text: `今日はこの端末で ${minutes} 計算しました。明日になると自動で再開します。`,
+    }),
+    data_used: ({ dataADay }) => ({
+      title: "休止中：今日の通信量に達しました",
+      text: `1 日の上限 ${dataADay} までダウンロードしました。明日になるか上限を上げると、自動で再開します。`,
     }),
   },
   cooling: {

@@ -240,7 +240,12 @@ export class JoinStore {
       return phase === undefined || RESTING_PHASES.has(phase);
     });
     this.maySetLimits = computed(() => {
-      const phase = this.#snapshot.value?.state.phase;
+      const state = this.#snapshot.value?.state;
+      const phase = state?.phase;
+      // A limit on data may be why the device waits.
+      if (state?.phase === "waiting" && state.refused !== undefined) {
+        return true;
+      }
       return phase === "paused" || (phase !== undefined && RESTING_PHASES.has(phase));
     });
     this.takesPart = computed(() => {

@@ -2,6 +2,8 @@
 
 import {
   BATTERY_FLOORS,
+  DATA_A_DAY,
+  DATA_A_STUDY,
   type Limits,
   MINUTES_A_DAY,
   PROCESSOR_SHARES,
@@ -172,6 +174,24 @@ export function LimitsPanel({ store }: { readonly store: JoinStore }) {
           choices={MINUTES_A_DAY}
           text={(minutes) => words.minutes(format.minutes(minutes))}
           onChange={(minutesADay) => set({ minutesADay })}
+        />
+        <Select
+          name="data_a_day"
+          label={words.dataADay}
+          value={limits.dataADay}
+          none={words.anyData}
+          choices={DATA_A_DAY}
+          text={(bytes) => words.data(format.size(bytes))}
+          onChange={(dataADay) => set({ dataADay })}
+        />
+        <Select
+          name="data_a_study"
+          label={words.dataAStudy}
+          value={limits.dataAStudy}
+          none={words.anyData}
+          choices={DATA_A_STUDY}
+          text={(bytes) => words.data(format.size(bytes))}
+          onChange={(dataAStudy) => set({ dataAStudy })}
         />
         <Select
           name="processor_share"

@@ -10,6 +10,8 @@ const LIMITS: Limits = {
   onlyUnmetered: false,
   hours: { from: 22, until: 7 },
   minutesADay: 120,
+  dataADay: 200e6,
+  dataAStudy: 20e6,
   processorShare: 0.5,
 };
 
@@ -18,9 +20,11 @@ describe("limits in few words", () => {
     const say = (limits: Limits, language: "en" | "ja") =>
       limitsSummary(limits, dictionaries[language].limits, new Formatter(language));
     expect(say(LIMITS, "en")).toBe(
-      "only while charging, battery above 30%, 22:00 to 7:00, 2 hr a day",
+      "only while charging, battery above 30%, 22:00 to 7:00, 2 hr a day, 200 MB of data a day, 20 MB of data for one study",
     );
-    expect(say(LIMITS, "ja")).toBe("充電中のみ、電池 30% 以上、22:00 から 7:00 まで、1 日 2 時間");
+    expect(say(LIMITS, "ja")).toBe(
+      "充電中のみ、電池 30% 以上、22:00 から 7:00 まで、1 日 2 時間、通信量 1 日 200 MB、通信量 1 研究 20 MB",
+    );
     expect(say(NO_LIMITS, "en")).toBe("At any time while this page is open");
   });
 });

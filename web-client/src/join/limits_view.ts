@@ -1,11 +1,12 @@
 // The limits as the page shows them, and how this browser remembers them. Pure; page thread.
 
 import { type Limits, limitsOf, NO_LIMITS } from "@hyperflock/worker-runtime/limits";
-import type { Cooling, PausingRule } from "@hyperflock/worker-runtime/page";
+import type { Cooling, PausingRule, TooMuchData } from "@hyperflock/worker-runtime/page";
 import type { Notice } from "../i18n/dictionary.ts";
 import type { Formatter } from "../i18n/format.ts";
 import type { KeyValueStore } from "../i18n/language.ts";
 import type { LimitsWords, LimitValues } from "../i18n/limits_words.ts";
+import { shownName } from "../ui/shown_name.ts";
 
 const STORAGE_KEY = "hyperflock.limits";
 
@@ -31,8 +32,11 @@ export function hourText(hour: number): string {
   return `${hour}:00`;
 }
 
-function valuesOf({ batteryFloor, hours, minutesADay }: Limits, format: Formatter): LimitValues {
+function valuesOf(limits: Limits, format: Formatter): LimitValues {
+  const { batteryFloor, hours, minutesADay, dataADay, dataAStudy } = limits;
   return {
+    dataADay: format.size(dataADay ?? 0),
+    dataAStudy: format.size(dataAStudy ?? 0),
     percent: format.percent((batteryFloor ?? 0) / 100),
     from: hourText(hours?.from ?? 0),
     until: hourText(hours?.until ?? 0),
@@ -60,6 +64,18 @@ export function coolingNotice(
   return words.cooling[cause](format.percent(share * processorShare));
 }
 
+/** Returns why a study was not taken, and what would change it. */
+export function refusedText(
+  { study, rule, bytes }: TooMuchData & { readonly study: string },
+  limits: Limits,
+  words: LimitsWords,
+  format: Formatter,
+): string {
+  const { dataADay, dataAStudy } = valuesOf(limits, format);
+  const limit = rule === "day" ? dataADay : dataAStudy;
+  return words.refused[rule](shownName(study), format.size(bytes), limit);
+}
+
 /** Returns the limits in few words. A limit that this browser cannot keep is left out. */
 export function limitsSummary(limits: Limits, words: LimitsWords, format: Formatter): string {
   const values = valuesOf(limits, format);
@@ -69,7 +85,9 @@ export function limitsSummary(limits: Limits, words: LimitsWords, format: Format
     ["metered", limits.onlyUnmetered],
     ["outside_hours", limits.hours !== null],
     ["minutes_used", limits.minutesADay !== null],
+    ["data_used", limits.dataADay !== null],
   ];
   const parts = set.filter(([, isSet]) => isSet).map(([rule]) => words.short[rule](values));
+  if (limits.dataAStudy !== null) parts.push(words.shortStudy(values.dataAStudy));
   return parts.length === 0 ? words.none : format.list(parts);
 }

@@ -78,6 +78,18 @@ describe("a pause by a limit", () => {
   });
 });
 
+describe("a study that was not taken because of its data", () => {
+  it("is named, with its size, the limit, and what would change it", () => {
+    const limits = { ...NO_LIMITS, dataADay: 200e6, dataAStudy: 20e6 };
+    const text = (rule: "study" | "day") => {
+      const refused = { rule, bytes: 270e6, study: "digits" };
+      return view({ phase: "waiting", reason: "no_matching_work", refused }, { limits }).text;
+    };
+    expect(text("study")).toContain("“digits” would fetch 270 MB, and you allow 20 MB");
+    expect(text("day")).toContain("200 MB that you allow in one day. It starts by itself tomorrow");
+  });
+});
+
 describe("a cooling", () => {
   it("says the cause and what trials get of all the time, also of a lent part", () => {
     const { state } = stories.computing;

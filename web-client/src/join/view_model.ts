@@ -20,7 +20,7 @@ import type { Formatter } from "../i18n/format.ts";
 import type { Point } from "../ui/curve.ts";
 import { shownName } from "../ui/shown_name.ts";
 import type { InAppBrowser } from "./in_app.ts";
-import { coolingNotice, pausedNotice } from "./limits_view.ts";
+import { coolingNotice, pausedNotice, refusedText } from "./limits_view.ts";
 import type { ProjectLoad } from "./project_api.ts";
 
 /** Selects colour and icon. The text gives the same information in words. */
@@ -314,7 +314,10 @@ function statePanel(state: VolunteerState, input: ViewInput): PanelView {
         phase,
         tone: "paused",
         title: states.waiting.title,
-        text: states.waiting[state.reason],
+        text:
+          state.refused === undefined
+            ? states.waiting[state.reason]
+            : refusedText(state.refused, input.limits, words.limits, format),
         advice: stoppedStudy(state, words),
         note: screen,
         action: stop,

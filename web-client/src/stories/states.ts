@@ -140,6 +140,8 @@ const LIMITS: Limits = {
   onlyUnmetered: true,
   hours: { from: 22, until: 7 },
   minutesADay: 120,
+  dataADay: 200e6,
+  dataAStudy: 20e6,
   processorShare: 0.5,
 };
 
@@ -197,6 +199,23 @@ export const stories = {
   metered: state({ phase: "paused", reason: "metered" }, { ...some, limits: LIMITS }),
   outside_hours: state({ phase: "paused", reason: "outside_hours" }, { ...some, limits: LIMITS }),
   minutes_used: state({ phase: "paused", reason: "minutes_used" }, { ...some, limits: LIMITS }),
+  data_used: state({ phase: "paused", reason: "data_used" }, { ...some, limits: LIMITS }),
+  study_too_large: state(
+    {
+      phase: "waiting",
+      reason: "no_matching_work",
+      refused: { rule: "study", bytes: 270e6, study: TRIAL.studyName },
+    },
+    { ...some, limits: LIMITS },
+  ),
+  day_too_small: state(
+    {
+      phase: "waiting",
+      reason: "no_matching_work",
+      refused: { rule: "day", bytes: 170e6, study: AWKWARD_TRIAL.studyName },
+    },
+    { ...some, limits: LIMITS },
+  ),
   damaged: { ...BASE, code: { kind: "missing" }, damaged: 1 },
   in_app_line: { ...BASE, ...inside("line", "LINE", "ios") },
   in_app_instagram: { ...BASE, ...inside("instagram", "Instagram", "android") },

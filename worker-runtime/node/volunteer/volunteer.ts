@@ -8,6 +8,7 @@
 
 import { createInterface } from "node:readline";
 import { Agent } from "../../src/agent/agent.ts";
+import { NO_DATA_LIMITS } from "../../src/governor/data_limits.ts";
 import type { FromAgent } from "../../src/page_contract/messages.ts";
 import type { TrialView, VolunteerState } from "../../src/page_contract/volunteer_state.ts";
 import { actAsBrowser, define } from "./browser_globals.ts";
@@ -80,7 +81,14 @@ function begin({ origin, code }: Start): Agent {
   // Standard output is only for the JSON lines, so the console writes to standard error.
   define("console", new console.Console(process.stderr));
   const agent = new Agent(
-    { code, visible: true, careful: false, gpuShare: 1, processorShare: 1 },
+    {
+      code,
+      visible: true,
+      careful: false,
+      gpuShare: 1,
+      processorShare: 1,
+      dataLimits: NO_DATA_LIMITS,
+    },
     hear,
   );
   agent.start();

@@ -32,6 +32,9 @@ self.addEventListener("message", (event: MessageEvent<ToAgent>) => {
     case "processor_share":
       agent?.setProcessorShare(message.share);
       break;
+    case "data_limits":
+      agent?.setDataLimits(message.limits);
+      break;
     case "stop":
       agent?.stop();
       break;

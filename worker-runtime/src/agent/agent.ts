@@ -1,10 +1,18 @@
 // Connects the state machine to the socket, timers, storage, the python thread and the page. Runs on the agent thread.
 
+import { FetchMeter } from "../base/fetch_meter.ts";
 import { AGENT_NAME } from "../base/version.ts";
+import {
+  allowsMore,
+  type DataLimits,
+  type TooMuchData,
+  tooMuchData,
+} from "../governor/data_limits.ts";
 import type { FromAgent, ToAgent } from "../page_contract/messages.ts";
 import { type ProbeScope, sharesMemory } from "../page_contract/probe.ts";
 import type { Contribution, ProjectView } from "../page_contract/volunteer_state.ts";
 import {
+  type Lease,
   ProtocolError,
   parseServerMessage,
   type ServerMessage,
@@ -63,12 +71,19 @@ export class Agent {
   /** The attempt whose result is stored. */
   #keptResult: number | undefined;
   #clockWatch: (() => void) | null = null;
+  #dataLimits: DataLimits;
+  readonly #meter = new FetchMeter(
+    (bytes) => this.#post({ kind: "fetched", bytes }),
+    (url, init) => fetch(url, init),
+    self.location.origin,
+  );
   #paceTimer: ReturnType<typeof setInterval> | undefined;
   /** The number of the last measurement of the processor's speed that the page has. */
   #toldReference = 0;
 
   constructor(options: StartOptions, post: (message: FromAgent) => void) {
-    const { code, visible, careful, gpuShare, processorShare } = options;
+    const { code, visible, careful, gpuShare, processorShare, dataLimits } = options;
+    this.#dataLimits = dataLimits;
     this.#isCareful = careful;
     this.#code = code;
     this.#isVisible = visible;
@@ -105,6 +120,8 @@ export class Agent {
         const cache = await this.#blobCache();
         return cache.get(wanted, this.#authorization, signal);
       },
+      admit: (lease) => this.#admit(lease),
+      fetched: (bytes) => this.#post({ kind: "fetched", bytes }),
       fetchCheckpoint: (attempt, checkpoint, signal) =>
         this.#transfers.loadCheckpoint(attempt, checkpoint, signal),
       readKept: async ({ sha256 }) => (await this.#checkpoints?.read(sha256)) ?? null,
@@ -125,6 +142,7 @@ export class Agent {
     // Python is the largest download, so the download begins before the device's identity is read.
     if (this.#isVisible) this.#host.warm();
     this.#loadProject();
+    this.#meter.observe();
     this.#paceTimer = setInterval(() => this.#tellPace(), PACE_MS);
     this.#begin().catch((error: unknown) => {
       const message = error instanceof Error ? error.message : String(error);
@@ -173,6 +191,21 @@ export class Agent {
 
   setProcessorShare(share: number): void {
     this.#host.setLent(share);
+  }
+
+  setDataLimits(limits: DataLimits): void {
+    const isMore = allowsMore(this.#dataLimits, limits);
+    this.#dataLimits = limits;
+    if (isMore && this.#hasStarted) this.#handle({ kind: "data_allowed" });
+  }
+
+  /** Returns why the files of this lease may not be fetched; null if they may. */
+  async #admit(lease: Lease): Promise<TooMuchData | null> {
+    const { study, dayLeft } = this.#dataLimits;
+    if (study === null && dayLeft === null) return null;
+    const cache = await this.#blobCache();
+    const missing = await cache.missing([lease.bundle, ...lease.data]);
+    return tooMuchData(missing, this.#dataLimits);
   }
 
   setGpuShare(share: number): void {
@@ -381,7 +414,7 @@ export class Agent {
       return new BlobCache({
         index: this.#store,
         cache,
-        fetch: (url, init) => fetch(url, init),
+        fetch: this.#meter.fetch,
         random: Math.random,
         wallClock: Date.now,
         pause,

@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { NO_DATA_LIMITS } from "./data_limits.ts";
 import {
+  dataLimits,
   type Governor,
   type GovernorEvent,
   governorOf,
@@ -12,7 +14,7 @@ import { type Limits, limitsOf, NO_LIMITS } from "./limits.ts";
 
 const DAY = "2026-11-27";
 const fresh = (limits: Partial<Limits> = {}) =>
-  governorOf({ ...NO_LIMITS, ...limits }, { day: DAY, ms: 0 });
+  governorOf({ ...NO_LIMITS, ...limits }, { day: DAY, ms: 0, bytes: 0 });
 const after = (state: Governor, ...events: GovernorEvent[]) => events.reduce(handle, state);
 const battery = (percent: number, isCharging = false): GovernorEvent => ({
   kind: "battery",
@@ -163,7 +165,7 @@ describe("the minutes of a day", () => {
   });
 
   it("begin anew on the next day", () => {
-    const end = governorOf({ ...NO_LIMITS, minutesADay: 15 }, { day: DAY, ms: quarter });
+    const end = governorOf({ ...NO_LIMITS, minutesADay: 15 }, { day: DAY, ms: quarter, bytes: 7 });
     expect(verdict(after(end, clock(0, 23)))).toBe("minutes_used");
     expect(verdict(after(end, clock(0, 0, false, "2026-11-28")))).toBeNull();
   });
@@ -175,6 +177,35 @@ describe("the minutes of a day", () => {
   });
 });
 
+describe("the data of a day", () => {
+  const fetched = (bytes: number): GovernorEvent => ({ kind: "fetched", bytes });
+  const limited = () => fresh({ dataADay: 200e6, dataAStudy: 20e6 });
+
+  it("pauses at the limit, but no trial that has its files, and begins anew tomorrow", () => {
+    const used = after(limited(), clock(0), fetched(150e6), fetched(50e6));
+    expect(verdict(used)).toBeNull();
+    const idle = after(used, clock(1_000, 12, false));
+    expect(verdict(idle)).toBe("data_used");
+    expect(verdict(after(idle, clock(2_000, 0, false, "2026-11-28")))).toBeNull();
+    const limits = { ...NO_LIMITS, dataADay: 1e9 };
+    expect(verdict(after(idle, { kind: "limits", limits }))).toBeNull();
+  });
+
+  it("leaves less and less for the next study", () => {
+    expect(dataLimits(fresh())).toEqual(NO_DATA_LIMITS);
+    const used = after(limited(), clock(0), fetched(150e6));
+    expect(dataLimits(used)).toEqual({ study: 20e6, dayLeft: 50e6 });
+    expect(dataLimits(after(used, fetched(60e6))).dayLeft).toBe(0);
+    const tomorrow = after(used, clock(1_000, 0, false, "2026-11-28"));
+    expect(dataLimits(tomorrow).dayLeft).toBe(200e6);
+  });
+
+  it("stays with the minutes of the same day", () => {
+    const used = after(limited(), clock(0), fetched(5), clock(1_000), clock(2_000));
+    expect(used.used).toEqual({ day: DAY, ms: 2_000, bytes: 5 });
+  });
+});
+
 describe("stored limits", () => {
   it("are read as they were", () => {
     const limits: Limits = {
@@ -183,6 +214,8 @@ describe("stored limits", () => {
       onlyUnmetered: true,
       hours: NIGHT,
       minutesADay: 60,
+      dataADay: 200e6,
+      dataAStudy: 20e6,
       processorShare: 0.5,
     };
     expect(limitsOf(JSON.parse(JSON.stringify(limits)))).toEqual(limits);
@@ -195,6 +228,7 @@ describe("stored limits", () => {
     {},
     { onlyCharging: 1, batteryFloor: 31, onlyUnmetered: "yes", hours: 5, minutesADay: -1 },
     { processorShare: 0 },
+    { dataADay: 1, dataAStudy: "20000000" },
     { processorShare: "0.5" },
     { hours: { from: 5, until: 5 } },
     { hours: { from: -1, until: 24 } },

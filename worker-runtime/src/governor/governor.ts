@@ -7,6 +7,7 @@
 //
 // What a browser does not report is unknown (null), and a limit on something unknown does not pause.
 
+import type { DataLimits } from "./data_limits.ts";
 import { coolHeat, type Heat, sampled } from "./heat.ts";
 import type { Limits } from "./limits.ts";
 import { noPressure, type Pressure, type PressureState, passed, reported } from "./pressure.ts";
@@ -17,7 +18,8 @@ export type PausingRule =
   | "battery_low"
   | "metered"
   | "outside_hours"
-  | "minutes_used";
+  | "minutes_used"
+  | "data_used";
 
 /** Why the processor rests between steps, apart from the volunteer's own choice. */
 export interface Cooling {
@@ -33,17 +35,20 @@ export interface Battery {
   readonly isCharging: boolean;
 }
 
-/** The computing of one day. */
+/** The computing and the fetching of one day. */
 export interface Used {
   /** The day in the device's calendar, as YYYY-MM-DD. */
   readonly day: string;
   readonly ms: number;
+  /** The bytes that were fetched. */
+  readonly bytes: number;
 }
 
 export type GovernorEvent =
   | { readonly kind: "limits"; readonly limits: Limits }
   | { readonly kind: "battery"; readonly battery: Battery | null }
   | { readonly kind: "connection"; readonly isMetered: boolean | null }
+  | { readonly kind: "fetched"; readonly bytes: number }
   /** The processor's speed now, in any unit. Comes every few seconds while a trial computes. */
   | { readonly kind: "pace"; readonly nowMs: number; readonly pace: number }
   /** The browser's Compute Pressure; null if it is unknown. */
@@ -104,6 +109,11 @@ export function handle(before: Governor, event: GovernorEvent): Governor {
       return judged({ ...before, battery: event.battery });
     case "connection":
       return { ...before, isMetered: event.isMetered };
+    case "fetched":
+      return {
+        ...before,
+        used: { ...before.used, bytes: before.used.bytes + event.bytes },
+      };
     case "pace":
       return { ...before, heat: sampled(before.heat, event) };
     case "pressure":
@@ -117,15 +127,24 @@ export function handle(before: Governor, event: GovernorEvent): Governor {
 
 /** Returns the limit that pauses this device now; null if it may compute. */
 export function verdict(state: Governor): PausingRule | null {
-  const { limits, battery, isMetered, hour, used, isBatteryLow } = state;
+  const { limits, battery, isMetered, hour, used, isBatteryLow, wasBusy } = state;
   if (limits.onlyCharging && battery?.isCharging === false) return "not_charging";
   if (isBatteryLow) return "battery_low";
   if (limits.onlyUnmetered && isMetered === true) return "metered";
   if (limits.hours !== null && hour !== null && !isWithin(limits.hours, hour)) {
     return "outside_hours";
   }
-  const { minutesADay } = limits;
-  return minutesADay !== null && used.ms >= minutesADay * MINUTE_MS ? "minutes_used" : null;
+  const { minutesADay, dataADay } = limits;
+  if (minutesADay !== null && used.ms >= minutesADay * MINUTE_MS) return "minutes_used";
+  // A trial that has its files needs no more, so it goes on.
+  return dataADay !== null && used.bytes >= dataADay && !wasBusy ? "data_used" : null;
+}
+
+/** Returns what may still be fetched. */
+export function dataLimits({ limits, used }: Governor): DataLimits {
+  const { dataADay, dataAStudy } = limits;
+  const dayLeft = dataADay === null ? null : Math.max(0, dataADay - used.bytes);
+  return { study: dataAStudy, dayLeft };
 }
 
 /** Returns why the processor rests between steps; null if it does not. */
@@ -150,11 +169,11 @@ function ticked(before: Governor, event: Extract<GovernorEvent, { kind: "clock" 
   const { nowMs, day, hour, isBusy } = event;
   const passedMs = before.tickedAt === null ? 0 : Math.max(0, nowMs - before.tickedAt);
   const added = before.wasBusy ? Math.min(passedMs, LONGEST_STEP_MS) : 0;
-  const earlier = before.used.day === day ? before.used.ms : 0;
+  const earlier = before.used.day === day ? before.used : { ms: 0, bytes: 0 };
   return {
     ...before,
     hour,
-    used: { day, ms: earlier + added },
+    used: { day, ms: earlier.ms + added, bytes: earlier.bytes },
     pressure: passed(before.pressure, nowMs),
     tickedAt: nowMs,
     wasBusy: isBusy,

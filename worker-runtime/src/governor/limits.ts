@@ -11,6 +11,10 @@ export interface Limits {
   readonly hours: Hours | null;
   /** The most minutes of computing in one day of the device's calendar. Null: no end. */
   readonly minutesADay: number | null;
+  /** The most bytes that are fetched in one day of the device's calendar. Null: no limit. */
+  readonly dataADay: number | null;
+  /** The most bytes that are fetched for one study at once. Null: no limit. */
+  readonly dataAStudy: number | null;
   /** The part of the processor's time that trials get, above 0 and at most 1. Between steps, the thread rests. */
   readonly processorShare: ProcessorShare;
 }
@@ -30,10 +34,14 @@ export const NO_LIMITS: Limits = {
   onlyUnmetered: false,
   hours: null,
   minutesADay: null,
+  dataADay: null,
+  dataAStudy: null,
   processorShare: 1,
 };
 
 export const BATTERY_FLOORS = [20, 30, 50, 80] as const;
+export const DATA_A_DAY = [50e6, 200e6, 1e9, 5e9] as const;
+export const DATA_A_STUDY = [20e6, 100e6, 500e6] as const;
 export const MINUTES_A_DAY = [15, 30, 60, 120, 240] as const;
 
 /** Returns limits from a stored value. A part that is invalid does not limit. */
@@ -41,12 +49,15 @@ export function limitsOf(value: unknown): Limits {
   if (typeof value !== "object" || value === null) return NO_LIMITS;
   const stored = value as Readonly<Record<string, unknown>>;
   const { onlyCharging, batteryFloor, onlyUnmetered, hours, minutesADay, processorShare } = stored;
+  const { dataADay, dataAStudy } = stored;
   return {
     onlyCharging: onlyCharging === true,
     batteryFloor: oneOf(BATTERY_FLOORS, batteryFloor),
     onlyUnmetered: onlyUnmetered === true,
     hours: hoursOf(hours),
     minutesADay: oneOf(MINUTES_A_DAY, minutesADay),
+    dataADay: oneOf(DATA_A_DAY, dataADay),
+    dataAStudy: oneOf(DATA_A_STUDY, dataAStudy),
     processorShare: PROCESSOR_SHARES.find((share) => share === processorShare) ?? 1,
   };
 }

@@ -122,13 +122,18 @@ function watchPressure(tell: (state: PressureState | null) => void): void {
   );
 }
 
+function isAmount(value: unknown): value is number {
+  return typeof value === "number" && value >= 0;
+}
+
 function readUsed(store: NoteStore): Used | null {
   try {
     const value: unknown = JSON.parse(store.getItem(STORAGE_KEY) ?? "null");
     if (typeof value !== "object" || value === null) return null;
-    const { day, ms } = value as Readonly<Record<string, unknown>>;
-    const isValid = typeof day === "string" && typeof ms === "number" && ms >= 0;
-    return isValid ? { day, ms } : null;
+    // Earlier versions stored no bytes.
+    const { day, ms, bytes = 0 } = value as Readonly<Record<string, unknown>>;
+    const isValid = typeof day === "string" && isAmount(ms) && isAmount(bytes);
+    return isValid ? { day, ms, bytes } : null;
   } catch {
     return null; // Storage is forbidden, or another program wrote the value.
   }

@@ -92,7 +92,7 @@ describe("the governor's host", () => {
   });
 
   it("counts the minutes of all visits of a day, and only those of computing", () => {
-    browser.used = { day: "2026-11-27", ms: 14 * 60_000 };
+    browser.used = { day: "2026-11-27", ms: 14 * 60_000, bytes: 9 };
     limit({ minutesADay: 15 });
     host.start();
     browser.pass(120);
@@ -103,7 +103,7 @@ describe("the governor's host", () => {
     expect(changes).toEqual(["minutes_used"]);
     host.setBusy(false);
     host.stop();
-    expect(browser.used).toEqual({ day: "2026-11-27", ms: 15 * 60_000 });
+    expect(browser.used).toEqual({ day: "2026-11-27", ms: 15 * 60_000, bytes: 9 });
     expect(browser.tick).toBeNull();
   });
 
@@ -139,6 +139,23 @@ describe("the governor's host", () => {
     ]);
     browser.tellPressure("critical");
     expect(cool.cooling).toEqual({ cause: "pressure", share: 0.25 });
+  });
+
+  it("counts and stores the bytes of all visits of a day, and tells what is left", () => {
+    browser.used = { day: "2026-11-27", ms: 0, bytes: 150e6 };
+    limit({ dataADay: 200e6 });
+    host.start();
+    expect(host.dataLimits.dayLeft).toBe(50e6);
+    changes.length = 0;
+    host.addFetched(30e6);
+    expect([changes, host.dataLimits.dayLeft]).toEqual([[null], 20e6]);
+    browser.pass(1);
+    expect(browser.used?.bytes).toBe(180e6);
+    host.addFetched(30e6);
+    expect(changes).toEqual([null, "data_used"]);
+    browser.at = new Date(2026, 10, 28, 0, 0, 0);
+    browser.pass(1);
+    expect([host.rule, host.dataLimits.dayLeft]).toEqual([null, 200e6]);
   });
 
   it("reads the clock only between start and stop", () => {

@@ -1,9 +1,11 @@
 // Connects the governor to what the browser reports, and to the clock. Page thread. The caller passes in the browser.
 
+import type { DataLimits } from "../governor/data_limits.ts";
 import {
   type Battery,
   type Cooling,
   cooling,
+  dataLimits,
   type Governor,
   type GovernorEvent,
   governorOf,
@@ -17,7 +19,7 @@ import type { PressureState } from "../governor/pressure.ts";
 
 /** The time between two looks at the clock, while this device takes part. */
 export const TICK_MS = 1_000;
-/** The time of computing after which the minutes of the day are stored again. */
+/** The time of computing after which the use of the day are stored again. */
 const STORE_MS = 10_000;
 
 /** What a browser reports. null: it does not report this. */
@@ -44,11 +46,11 @@ export class GovernorHost {
   #stored: Used;
   #rest: (() => void) | null = null;
 
-  /** `onChange` is called after each change of `rule` or `cooling`. */
+  /** `onChange` is called after each change of `rule`, `cooling` or `dataLimits`. */
   constructor(sensors: Sensors, onChange: () => void) {
     this.#sensors = sensors;
     this.#onChange = onChange;
-    this.#stored = { day: "", ms: 0 };
+    this.#stored = { day: "", ms: 0, bytes: 0 };
     this.#state = governorOf(NO_LIMITS, this.#stored);
     // The browser answers some time later, so it is asked before the start.
     sensors.watchBattery((battery) => this.#handle({ kind: "battery", battery }));
@@ -97,6 +99,16 @@ export class GovernorHost {
     if (this.#rest !== null) this.#tick();
   }
 
+  /** What may still be fetched. */
+  get dataLimits(): DataLimits {
+    return dataLimits(this.#state);
+  }
+
+  /** Counts bytes that were fetched. */
+  addFetched(bytes: number): void {
+    this.#handle({ kind: "fetched", bytes });
+  }
+
   /** Takes the processor's speed, in any unit. */
   setPace(pace: number): void {
     this.#handle({ kind: "pace", nowMs: this.#sensors.now(), pace });
@@ -111,17 +123,23 @@ export class GovernorHost {
     const hour = date.getHours();
     this.#handle({ kind: "clock", nowMs, day, hour, isBusy: this.#isBusy });
     const { used } = this.#state;
-    if (used.day !== this.#stored.day || used.ms >= this.#stored.ms + STORE_MS) {
+    if (
+      used.day !== this.#stored.day ||
+      used.ms >= this.#stored.ms + STORE_MS ||
+      used.bytes > this.#stored.bytes
+    ) {
       this.#stored = used;
       this.#sensors.storeUsed(used);
     }
   }
 
   #handle(event: GovernorEvent): void {
-    const { rule, cooling } = this;
+    const { rule, cooling, dataLimits: data } = this;
     this.#state = handle(this.#state, event);
     const now = this.cooling;
     const isOther = now?.share !== cooling?.share || now?.cause !== cooling?.cause;
-    if (this.rule !== rule || isOther) this.#onChange();
+    const { study, dayLeft } = this.dataLimits;
+    const hasData = study !== data.study || dayLeft !== data.dayLeft;
+    if (this.rule !== rule || isOther || hasData) this.#onChange();
   }
 }

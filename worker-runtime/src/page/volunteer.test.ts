@@ -131,7 +131,15 @@ test("Nothing starts before the tap, and one agent after it.", () => {
   volunteer.start();
   expect(FakeWorker.all).toHaveLength(1);
   expect(agent().told).toEqual([
-    { kind: "start", code: "CODE", visible: true, careful: false, gpuShare: 1, processorShare: 1 },
+    {
+      kind: "start",
+      code: "CODE",
+      visible: true,
+      careful: false,
+      gpuShare: 1,
+      processorShare: 1,
+      dataLimits: { study: null, dayLeft: null },
+    },
   ]);
   expect(volunteer.snapshot.state).toEqual({ phase: "joining" });
 });
@@ -295,7 +303,15 @@ test("A paused volunteer can stop, and a new start is not paused.", () => {
   expect(volunteer.snapshot.state).toEqual({ phase: "stopped" });
   volunteer.start();
   expect(agent(1).told).toEqual([
-    { kind: "start", code: "CODE", visible: true, careful: false, gpuShare: 1, processorShare: 1 },
+    {
+      kind: "start",
+      code: "CODE",
+      visible: true,
+      careful: false,
+      gpuShare: 1,
+      processorShare: 1,
+      dataLimits: { study: null, dayLeft: null },
+    },
   ]);
 });
 
@@ -503,7 +519,15 @@ test("After a tab that was killed the page says so, and asks for less memory.", 
   });
   next.start();
   expect(agent(1).told).toEqual([
-    { kind: "start", code: "CODE", visible: true, careful: true, gpuShare: 1, processorShare: 1 },
+    {
+      kind: "start",
+      code: "CODE",
+      visible: true,
+      careful: true,
+      gpuShare: 1,
+      processorShare: 1,
+      dataLimits: { study: null, dayLeft: null },
+    },
   ]);
 });
 
@@ -551,7 +575,15 @@ test("A page that was dropped in the background is told apart, and not blamed fo
   page.show("visible");
   next.start();
   expect(agent(1).told).toEqual([
-    { kind: "start", code: "CODE", visible: true, careful: false, gpuShare: 1, processorShare: 1 },
+    {
+      kind: "start",
+      code: "CODE",
+      visible: true,
+      careful: false,
+      gpuShare: 1,
+      processorShare: 1,
+      dataLimits: { study: null, dayLeft: null },
+    },
   ]);
 });
 
@@ -704,6 +736,28 @@ test("A device that becomes slow gets rests, and a new start gets the share of t
   volunteer.start();
   await settled();
   expect(agent(1).told[0]).toMatchObject({ kind: "start", processorShare: 0.5 });
+});
+
+test("The agent learns what may still be fetched, at the start and after each fetch.", async () => {
+  volunteer.setLimits({ ...NO_LIMITS, dataADay: 50e6, dataAStudy: 20e6 });
+  volunteer.start();
+  await settled();
+  expect(agent().told[0]).toMatchObject({ dataLimits: { study: 20e6, dayLeft: 50e6 } });
+  agent().change(computing);
+  agent().say({ kind: "fetched", bytes: 60e6 });
+  expect(agent().told.at(-1)).toEqual({
+    kind: "data_limits",
+    limits: { study: 20e6, dayLeft: 0 },
+  });
+  expect(volunteer.snapshot.state.phase).toBe("computing");
+  agent().change({ phase: "waiting", reason: "no_work" });
+  expect(volunteer.snapshot.state).toEqual({ phase: "paused", reason: "data_used" });
+  volunteer.setLimits({ ...NO_LIMITS, dataADay: 1e9 });
+  expect(agent().told.at(-1)).toEqual({ kind: "visibility", visible: true });
+  expect(agent().told).toContainEqual({
+    kind: "data_limits",
+    limits: { study: null, dayLeft: 940e6 },
+  });
 });
 
 test("Forgetting ends the work first, and what was contributed is not shown any more.", () => {

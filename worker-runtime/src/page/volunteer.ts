@@ -5,6 +5,7 @@
 //     volunteer.subscribe((snapshot) => render(snapshot));
 //     button.onclick = () => volunteer.start();
 
+import { NO_DATA_LIMITS } from "../governor/data_limits.ts";
 import type { PausingRule } from "../governor/governor.ts";
 import type { Limits } from "../governor/limits.ts";
 import type { FromAgent, ToAgent } from "../page_contract/messages.ts";
@@ -85,6 +86,7 @@ class AgentVolunteer implements Volunteer {
   #processorShare = 1;
   /** The part of the processor's time that trials get now. */
   #share = 1;
+  #dataLimits = NO_DATA_LIMITS;
   /** The rule at the last change of the governor. */
   #rule: PausingRule | null = null;
   /** Whether a start has requested the lock and waits for it. */
@@ -171,6 +173,7 @@ class AgentVolunteer implements Volunteer {
   #startAgent(): void {
     this.#visit.begin();
     this.#governor.start();
+    this.#dataLimits = this.#governor.dataLimits;
     this.#employ();
     const careful = this.#snapshot.interrupted?.during === "trial";
     this.#tell({
@@ -180,6 +183,7 @@ class AgentVolunteer implements Volunteer {
       careful,
       gpuShare: this.#gpuShare,
       processorShare: this.#share,
+      dataLimits: this.#dataLimits,
     });
     const { rule } = this.#governor;
     this.#rule = rule;
@@ -245,6 +249,7 @@ class AgentVolunteer implements Volunteer {
   /** One of the volunteer's limits begins or ends to pause this device, or a cooling begins, changes or ends. */
   #onGovernor(): void {
     this.#setShare();
+    this.#setDataLimits();
     this.#merge({ cooling: this.#governor.cooling });
     if (this.#agent === null || this.#governor.rule === this.#rule) return;
     this.#rule = this.#governor.rule;
@@ -278,6 +283,14 @@ class AgentVolunteer implements Volunteer {
     this.#governor.setLimits(limits);
     this.#processorShare = limits.processorShare;
     this.#setShare();
+  }
+
+  #setDataLimits(): void {
+    const limits = this.#governor.dataLimits;
+    const { study, dayLeft } = this.#dataLimits;
+    if (limits.study === study && limits.dayLeft === dayLeft) return;
+    this.#dataLimits = limits;
+    this.#tell({ kind: "data_limits", limits });
   }
 
   /** Tells the agent what trials get of the processor's time: of the lent part, what a cooling leaves. */
@@ -320,6 +333,9 @@ class AgentVolunteer implements Volunteer {
       case "throttled":
         this.#computesHidden = false;
         this.#onVisibility();
+        break;
+      case "fetched":
+        this.#governor.addFetched(message.bytes);
         break;
       case "pace":
         this.#governor.setPace(message.pace);

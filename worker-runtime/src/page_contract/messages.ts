@@ -1,5 +1,6 @@
 // The messages between the page and the agent. Types only; both threads.
 
+import type { DataLimits } from "../governor/data_limits.ts";
 import type { Contribution, ProjectView, VolunteerState } from "./volunteer_state.ts";
 
 export type ToAgent =
@@ -13,9 +14,12 @@ export type ToAgent =
       readonly gpuShare: number;
       /** The share of the processor's time that the volunteer lends, above 0 and at most 1. */
       readonly processorShare: number;
+      readonly dataLimits: DataLimits;
     }
   | { readonly kind: "gpu_share"; readonly share: number }
   | { readonly kind: "processor_share"; readonly share: number }
+  /** What may still be fetched for studies. */
+  | { readonly kind: "data_limits"; readonly limits: DataLimits }
   /** Whether this device may compute now. If not, a running trial is kept for a while. */
   | { readonly kind: "visibility"; readonly visible: boolean }
   /** Whether the page is in the background and computes there. The agent then measures whether the browser lets it. */
@@ -39,6 +43,8 @@ export type FromAgent =
   | { readonly kind: "forgotten"; readonly done: boolean }
   /** The browser slows the page down in the background, so it must not compute there. */
   | { readonly kind: "throttled" }
+  /** Bytes that were fetched, as the network moved them. */
+  | { readonly kind: "fetched"; readonly bytes: number }
   /** The processor's speed while a trial computes, from a piece of reference work every few seconds. */
   | { readonly kind: "pace"; readonly pace: number }
   /** The agent has released everything. The page may end the thread. */

@@ -1,6 +1,7 @@
 // The volunteer's state, which the page shows. The agent thread makes it and sends it to the page thread as structured
 // clones.
 
+import type { TooMuchData } from "../governor/data_limits.ts";
 import type { Cooling, PausingRule } from "../governor/governor.ts";
 import type { Limits } from "../governor/limits.ts";
 
@@ -59,6 +60,8 @@ export type VolunteerState =
   | ({
       readonly phase: "waiting";
       readonly reason: "no_work" | "no_matching_work" | "draining" | "read_only";
+      /** The study that was not taken because of the limits on data. */
+      readonly refused?: TooMuchData & { readonly study: string };
     } & StoppedByOperator)
   | ({
       readonly phase: "loading"; // assets of the trial below

@@ -118,7 +118,12 @@ export interface LoadTimings {
 
 export type FromPython =
   | { readonly kind: "loading"; readonly loaded: number; readonly total: number }
-  | { readonly kind: "loaded"; readonly timings: LoadTimings }
+  | {
+      readonly kind: "loaded";
+      readonly timings: LoadTimings;
+      /** The bytes that the thread has fetched, as the network moved them. */
+      readonly fetchedBytes: number;
+    }
   | {
       readonly kind: "report";
       readonly attempt: number;

@@ -3,6 +3,7 @@
 // and messages can arrive. The server selects a Content-Security-Policy by this file's name, so the name must stay
 // `python-thread...`.
 
+import { type FetchTiming, wireBytes } from "../base/fetch_meter.ts";
 import { openBlock, Word } from "../channel/block.ts";
 import { arraycoreHost } from "./arraycore/arraycore_host.ts";
 import { loadArraycore } from "./arraycore/arraycore_module.ts";
@@ -35,6 +36,9 @@ const postFromPython = (message: FromPython, transfer: Transferable[] = []) => {
   output.catchUp();
   post(message, transfer);
 };
+// Later, this thread's clock and its timings are hidden from trial code.
+const fetchTimings = () => readEntries("resource") as FetchTiming[];
+const readEntries = performance.getEntriesByType.bind(performance);
 const debug = console.debug.bind(console);
 // The attempt that may print; 0 if none runs.
 let printing = 0;
@@ -105,10 +109,11 @@ async function load(message: Extract<ToPython, { kind: "load" }>): Promise<Inter
     mark,
     prepare: (pyodide) => prepare(pyodide, message.memory),
   });
+  const fetchedBytes = wireBytes(fetchTimings());
   timers = new Timers(self as unknown as TimerScope);
   lockDown(self, navigator);
   Object.defineProperty(self, "console", { value: output.console(), writable: false });
-  post({ kind: "loaded", timings });
+  post({ kind: "loaded", timings, fetchedBytes });
   return interpreter;
 }
 

@@ -258,3 +258,16 @@ describe("The bound", () => {
     expect([...stored.keys()]).toEqual([urlOf(small.sha256)]);
   });
 });
+
+test("Says what it would fetch: each file once, and none that it keeps.", async () => {
+  const [kept, wanted] = ["a".repeat(64), "b".repeat(64)];
+  stored.set(urlOf(kept), new Uint8Array(5));
+  const all = [
+    { sha256: kept, bytes: 5 },
+    { sha256: wanted, bytes: 7 },
+    { sha256: wanted, bytes: 7 },
+  ];
+  expect(await open().missing(all)).toBe(7);
+  expect(await open(null).missing(all)).toBe(12);
+  expect(requests).toEqual([]);
+});

@@ -99,6 +99,17 @@ export class BlobCache {
     return bytes;
   }
 
+  /** Returns how many bytes `get` would fetch for all of these. */
+  async missing(wanted: readonly BlobWanted[]): Promise<number> {
+    const { cache } = this.#options;
+    const sizes = new Map(wanted.map(({ sha256, bytes }) => [sha256, bytes]));
+    for (const sha256 of [...sizes.keys()]) {
+      const found = await cache?.match(urlOf(sha256)).catch(() => undefined);
+      if (found !== undefined) sizes.delete(sha256);
+    }
+    return [...sizes.values()].reduce((sum, bytes) => sum + bytes, 0);
+  }
+
   async #fromCache(wanted: BlobWanted): Promise<Uint8Array<ArrayBuffer> | null> {
     const { cache, index, wallClock } = this.#options;
     const response = await cache?.match(urlOf(wanted.sha256)).catch(() => undefined);

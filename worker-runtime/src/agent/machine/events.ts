@@ -1,6 +1,7 @@
 // The types of the state machine in machine.ts: events that happen to the agent, and actions that it takes. Pure; agent
 // thread.
 
+import type { TooMuchData } from "../../governor/data_limits.ts";
 import type { ClientMessage, Lease, ServerMessage } from "../../protocol/index.ts";
 import type { AskedCall, RefusedCall } from "./asked_call.ts";
 import type { Finished } from "./finished.ts";
@@ -92,6 +93,10 @@ export type AgentEvent =
       readonly backend: string;
       readonly software: string;
     }
+  // The attempt did not begin, because the volunteer's limits do not let its files be fetched.
+  | { readonly kind: "too_much_data"; readonly attempt: number; readonly why: TooMuchData }
+  // The limits on data let more be fetched than before.
+  | { readonly kind: "data_allowed" }
   // The attempt could not begin, because files or data are missing.
   | {
       readonly kind: "cannot_run";

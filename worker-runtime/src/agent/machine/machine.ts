@@ -124,6 +124,11 @@ export class Machine {
     return this.#work.waiting;
   }
 
+  /** The study that was not taken because of the limits on data; null if there is none. */
+  get refused(): Work["refused"] {
+    return this.#work.refused;
+  }
+
   get stoppedStudy(): string | null {
     return this.#work.stoppedStudy;
   }
@@ -219,6 +224,12 @@ export class Machine {
         break;
       case "cannot_run":
         this.#work.onCannotRun(event, now);
+        break;
+      case "too_much_data":
+        this.#work.onTooMuchData(event, now);
+        break;
+      case "data_allowed":
+        this.#onDataAllowed(now);
         break;
       case "crashed":
         this.#work.onCrashed(event, now);
@@ -341,6 +352,14 @@ export class Machine {
     const { kind } = this.#mode;
     const isOver = kind === "stopped" || kind === "replaced" || kind === "failed";
     if (!isOver) this.#endWork({ kind: "failed", code, message });
+  }
+
+  /** The server offers a study that was refused only in a new session. */
+  #onDataAllowed(now: number): void {
+    if (!this.#work.forgetRefused() || this.#mode.kind !== "working") return;
+    if (this.#work.attempt !== null) return;
+    this.#disconnect(CLOSE_CLEAN);
+    this.#connect(now);
   }
 
   // ---- the connection

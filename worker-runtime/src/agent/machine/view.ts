@@ -28,8 +28,12 @@ export function viewOf(machine: Machine, timeOrigin: number): VolunteerState {
   }
   if (attempt !== null) return attemptView(machine, attempt, timeOrigin);
   if (machine.device === null) return { phase: "joining" };
-  if (machine.isConnected)
-    return { phase: "waiting", reason: machine.waiting ?? "no_work", ...stoppedOf(machine) };
+  if (machine.isConnected) {
+    const reason = machine.waiting ?? "no_work";
+    const { refused } = machine;
+    const why = refused === null || reason !== "no_matching_work" ? {} : { refused };
+    return { phase: "waiting", reason, ...why, ...stoppedOf(machine) };
+  }
   const { failures, retryAt } = machine.connecting;
   return {
     phase: "connecting",

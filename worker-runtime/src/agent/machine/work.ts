@@ -4,6 +4,7 @@
 
 import { Backoff } from "../../base/backoff.ts";
 import { answerText, errorText } from "../../channel/block.ts";
+import type { TooMuchData } from "../../governor/data_limits.ts";
 import type {
   Lease,
   Pulse,
@@ -61,6 +62,8 @@ export class Work {
    */
   #wasAsked = false;
   #idleAt: number | null = null;
+  #refused: (TooMuchData & { readonly study: string }) | null = null;
+  readonly #refusedStudies = new Set<number>();
   #callId = 0;
   #cannotRun = 0;
 
@@ -87,6 +90,11 @@ export class Work {
   /** The reason why there is no work; null if the server has not given it yet. */
   get waiting(): WaitReason | null {
     return this.#waiting;
+  }
+
+  /** The last study that was not taken because of the limits on data; null if there is none. */
+  get refused(): (TooMuchData & { readonly study: string }) | null {
+    return this.#refused;
   }
 
   /** The name of the study that an administrator has stopped here (R67); null once another trial is over. */
@@ -355,6 +363,28 @@ export class Work {
     this.#cannotRun += 1;
     if (this.#cannotRun >= CANNOT_RUN_LIMIT) this.#around.fail(event.code, event.message);
     else this.#askAt = now + this.#afterFailure.nextMs();
+  }
+
+  /** The study may be taken once the volunteer allows more data. Until then, this session gets others (R41). */
+  onTooMuchData(event: EventOf<"too_much_data">, now: number): void {
+    const attempt = this.#attempt;
+    if (attempt === null || !this.#runs(event.attempt)) return;
+    const { study, study_name: name } = attempt.lease;
+    this.#refused = { ...event.why, study: name };
+    this.release("cannot_run", now);
+    // The server offers it again only if it remembers no more refusals.
+    const isAgain = this.#refusedStudies.has(study);
+    this.#refusedStudies.add(study);
+    if (isAgain) this.#askAt = now + this.#afterFailure.nextMs();
+    else this.ask(now);
+  }
+
+  /** Forgets the studies that were refused because of their data. Returns whether there were any. */
+  forgetRefused(): boolean {
+    const hadSome = this.#refusedStudies.size > 0;
+    this.#refused = null;
+    this.#refusedStudies.clear();
+    return hadSome;
   }
 
   onCrashed(event: EventOf<"crashed">, now: number): void {

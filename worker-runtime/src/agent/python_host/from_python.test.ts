@@ -17,7 +17,7 @@ const outcome = { kind: "outcome" as const, attempt: 7, outcome: "{}", runMs: 1 
 
 test.each([
   { kind: "loading", loaded: 1, total: 2 },
-  { kind: "loaded", timings: { begun: 3, imported: 4.5 } },
+  { kind: "loaded", timings: { begun: 3, imported: 4.5 }, fetchedBytes: 10 },
   report,
   { kind: "log", attempt: 7, row: '{"step":0,"values":{"loss":0.5}}' },
   call,
@@ -51,7 +51,11 @@ test.each([
   ["a code that is a sentence", { kind: "crashed", code: "Not a code.", message: "m" }],
   [
     "many timings",
-    { kind: "loaded", timings: Object.fromEntries([...Array(33)].map((_, i) => [i, i])) },
+    {
+      kind: "loaded",
+      timings: Object.fromEntries([...Array(33)].map((_, i) => [i, i])),
+      fetchedBytes: 0,
+    },
   ],
 ])("%s is not", (_, message) => {
   expect(parseFromPython(message)).toBeNull();

@@ -57,6 +57,7 @@ const fromPython = v.variant("kind", [
   v.object({ kind: v.literal("loading"), loaded: count, total: count }),
   v.object({
     kind: v.literal("loaded"),
+    fetchedBytes: count,
     timings: v.pipe(
       v.record(text(64), duration),
       v.check((timings) => Object.keys(timings).length <= TIMINGS),

@@ -3,6 +3,7 @@
 import { beforeEach, describe, expect, test, vi } from "vitest";
 import { sha256Hex } from "../../base/hex.ts";
 import { AGENT_NAME } from "../../base/version.ts";
+import type { TooMuchData } from "../../governor/data_limits.ts";
 import { MAGIC } from "../../gpu/ring/layout.ts";
 import type { ToGpuThread } from "../../gpu/thread/gpu_messages.ts";
 import type { Lease } from "../../protocol/index.ts";
@@ -49,7 +50,12 @@ let fetchOptuna: (
   tell: (loaded: number, total: number) => void,
 ) => Promise<Uint8Array<ArrayBuffer>[]>;
 
+let tooMuch: TooMuchData | null;
+let fetchedBytes: number[];
+
 beforeEach(() => {
+  tooMuch = null;
+  fetchedBytes = [];
   threads = [];
   events = [];
   fetchBlob = async () => new Uint8Array([1, 2, 3]);
@@ -84,6 +90,8 @@ const hostOf = (sharesMemory: boolean, arraycore: ArraycoreSide | null = null) =
     arraycore,
     fetchOptuna: (_index, tell) => fetchOptuna(tell),
     now: () => 0,
+    admit: async () => tooMuch,
+    fetched: (bytes) => fetchedBytes.push(bytes),
     emit: (event) => events.push(event),
     log: () => {},
   });
@@ -99,7 +107,7 @@ function thread(i: number): FakeThread {
 
 async function load(i: number): Promise<FakeThread> {
   await settled();
-  thread(i).say({ kind: "loaded", timings: {} });
+  thread(i).say({ kind: "loaded", timings: {}, fetchedBytes: 12 });
   await settled();
   return thread(i);
 }
@@ -706,4 +714,25 @@ describe("A study that asks for a device", () => {
     const software = `${AGENT_NAME} runtime/r ${versions}`;
     expect(events.at(-1)).toMatchObject({ kind: "outcome", software });
   });
+});
+
+test("Nothing is fetched for a lease with too much data, and what the thread fetched is told once.", async () => {
+  tooMuch = { rule: "day", bytes: 300 };
+  const asked: string[] = [];
+  fetchBlob = async (sha256) => {
+    asked.push(sha256);
+    return new Uint8Array();
+  };
+  host.warm();
+  await load(0);
+  host.run(leaseOf(7));
+  await settled();
+  expect(events.at(-1)).toEqual({ kind: "too_much_data", attempt: 7, why: tooMuch });
+  expect(asked).toEqual([]);
+  thread(0).say({ kind: "loaded", timings: {}, fetchedBytes: 12 });
+  expect(fetchedBytes).toEqual([12]);
+  tooMuch = null;
+  host.run(leaseOf(8));
+  await settled();
+  expect(asked).toHaveLength(1);
 });

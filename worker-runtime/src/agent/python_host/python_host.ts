@@ -7,6 +7,7 @@ import type { AgentEnd, Reference } from "../../channel/agent_end.ts";
 import { Answerer } from "../../channel/answerer.ts";
 import { createBlock } from "../../channel/block.ts";
 import { PostedAnswerer } from "../../channel/posted_answerer.ts";
+import type { TooMuchData } from "../../governor/data_limits.ts";
 import type { Checkpoint, Lease } from "../../protocol/index.ts";
 import { MAX_MESSAGE } from "../../protocol/limits.ts";
 import type {
@@ -70,6 +71,10 @@ export interface PythonHostOptions {
     index: RuntimeIndex,
     tell: (loaded: number, total: number) => void,
   ) => Promise<Uint8Array<ArrayBuffer>[]>;
+  /** Returns why the lease's files may not be fetched; null if they may. */
+  readonly admit?: (lease: Lease) => Promise<TooMuchData | null>;
+  /** Called with the bytes that a python thread has fetched. */
+  readonly fetched?: (bytes: number) => void;
   readonly emit: (event: AgentEvent) => void;
   readonly log: (line: string) => void;
 }
@@ -125,6 +130,17 @@ export class PythonError extends Error {
   }
 }
 
+/** Thrown if the volunteer's limits do not let the lease's files be fetched. */
+class TooMuchDataError extends Error {
+  override readonly name = "TooMuchDataError";
+  readonly why: TooMuchData;
+
+  constructor(why: TooMuchData) {
+    super(`The trial's files have ${why.bytes} bytes.`);
+    this.why = why;
+  }
+}
+
 export class PythonHost {
   readonly #options: PythonHostOptions;
   /** The indexes by the id of the runtime. The index of the newest runtime is under the empty text. */
@@ -169,6 +185,10 @@ export class PythonHost {
     this.#runJob(job).catch((error: unknown) => {
       if (this.#job !== job) return;
       this.#job = null;
+      if (error instanceof TooMuchDataError) {
+        this.#options.emit({ kind: "too_much_data", attempt: lease.attempt, why: error.why });
+        return;
+      }
       const { code, message } = asPythonError(error);
       this.#options.emit({ kind: "cannot_run", attempt: lease.attempt, code, message });
     });
@@ -226,6 +246,9 @@ export class PythonHost {
     const isForeign = old !== null && old.usedFor !== null && old.usedFor !== usedFor;
     if (isForeign || (old !== null && !hasVersions(old, chainer, runtime))) this.terminate();
     if (this.#thread === null) this.#start(chainer, runtime);
+    const why = (await this.#options.admit?.(lease)) ?? null;
+    if (this.#job !== job) return;
+    if (why !== null) throw new TooMuchDataError(why);
     const blobs = this.#gather(job, controller.signal);
     const wanted = this.#options.arraycore === null ? undefined : lease.runtime.backend;
     const parts = wanted === undefined ? Promise.resolve(null) : this.#fetchArraycore(runtime);
@@ -472,6 +495,7 @@ export class PythonHost {
         break;
       case "loaded":
         clearTimeout(thread.silence);
+        if (!thread.isLoaded) this.#options.fetched?.(message.fetchedBytes);
         thread.isLoaded = true;
         thread.settle.resolve();
         this.#options.log(`python thread loaded ${JSON.stringify(message.timings)}`);
