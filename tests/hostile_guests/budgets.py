@@ -12,6 +12,8 @@ from wire import Wire, enrol
 _MIB = 1 << 20
 # More attempts than a device may have without a result, and more uploads than it may send at once.
 _MANY = 150
+# The most trials that one device may fail among others (R72).
+_MOST_FAILURES = 5
 
 
 def checkpoints_over_many_attempts(ground: Ground) -> Iterator[str]:
@@ -88,6 +90,27 @@ def attempts_without_end(ground: Ground) -> Iterator[str]:
                 assert message["delay_ms"] > 0
                 break
             release(wire, message["lease"]["attempt"], seq)
+
+
+def failures_without_end(ground: Ground) -> Iterator[str]:
+    """Fail one trial after another, next to an honest device of the same project."""
+    study = ground.study()
+    failure = {"cause": "user_error", "code": "user_error", "message": "no", "traceback": ""}
+    with Wire(ground) as honest, Wire(ground) as liar:
+        honest.lease()
+        for seq in range(1, _MANY):
+            liar.send({"type": "ready"})
+            message = liar.message()
+            yield message["type"]
+            if message["type"] != "lease":
+                break
+            attempt = message["lease"]["attempt"]
+            result = {"type": "result", "attempt": attempt, "seq": seq, "outcome": "failed"}
+            liar.send({**result, "error": failure})
+            assert liar.code() == "result_ack"
+    row = ground.http("GET", f"/api/studies/{study}", token=ground.attacker.token).body
+    assert row["failed"] <= _MOST_FAILURES, row
+    assert not row.get("paused"), row
 
 
 def points_without_end(ground: Ground) -> Iterator[str]:

@@ -57,6 +57,7 @@ ATTEMPTS = (
     Attempt(budgets.artifacts_of_one_device, "ok device_share", short=True),
     Attempt(budgets.artifact_ids_of_other_trials, "ok"),
     Attempt(budgets.attempts_without_end, "lease wait", short=True),
+    Attempt(budgets.failures_without_end, "lease wait", short=True),
     Attempt(budgets.points_without_end, "ack points_quota"),
     Attempt(budgets.series_names_without_end, "ack series_count"),
     Attempt(budgets.attributes_without_end, "quota_exceeded",
