@@ -77,6 +77,8 @@ _OPTIONS = (
     *("--disable-extensions", "--disable-breakpad", "--disable-dev-shm-usage"),
     # The page can reach 127.0.0.1 only: no host's name can be looked up.
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+    # Trials would rest while the machine is busy. Here its owner waits for them.
+    "--disable-blink-features=ComputePressure",
 )
 
 
