@@ -328,7 +328,11 @@ class WrittenStorage(Storage):
         outcome = {"COMPLETE": "complete", "PRUNED": "pruned", "FAIL": "failed"}[state.name]
         running.send(_protocol.TrialResult, outcome, **told)
         assert isinstance(running.answer(), _protocol.ResultAck)
-        self._idle.append(running.device)
+        if state is TrialState.FAIL:
+            # The server bars a device that fails one trial after another (R72).
+            running.device.close()
+        else:
+            self._idle.append(running.device)
         # A failed attempt is acknowledged before its trial has ended: the trial may be tried again.
         self._wait_until(*divmod(trial_id, 2**32), is_open=False)
 
