@@ -54,7 +54,7 @@ def test_data_is_what_the_worker_shows(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.syspath_prepend(str(WORKER))
     from hyperflock_worker import compat, runner
 
-    monkeypatch.setattr(compat, "install", lambda on_update: None)
+    monkeypatch.setattr(compat, "install", lambda on_update, on_train: None)
     (tmp_path / "w.txt").write_text("abc")
     data = {"a": np.arange(3), "z": {"b": np.ones(2)}, "f": tmp_path / "w.txt"}
     body = (
