@@ -391,7 +391,7 @@ def test_updates_count_as_progress(snippet: Any, version: str) -> None:
     assert bare == [False, False, False]
 
 
-TRAIN = """
+TRAINER = """
 from chainer import training
 seen = []
 patches.on_train = seen.append
@@ -407,8 +407,8 @@ result = seen == [trainer]
 
 
 def test_a_trainer_announces_that_it_runs(snippet: Any, version: str) -> None:
-    assert snippet(version, TRAIN)
-    assert not snippet(version, TRAIN, before=without("trainers_announce_their_run"))
+    assert snippet(version, TRAINER)
+    assert not snippet(version, TRAINER, before=without("trainers_announce_their_run"))
 
 
 def test_every_patch_is_taken_out_once() -> None:
