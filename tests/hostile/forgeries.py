@@ -11,13 +11,15 @@ from escape import each_refused, started
 
 def points_past_the_window(trial: Any) -> float:
     """Forge the count of acknowledged points, to send points while too many are unacknowledged."""
+    import _hyperflock_bridge
     import js
 
+    report = _hyperflock_bridge.report  # faster than the server acknowledges, on a busy machine too
     real = js.Atomics.load
     js.Atomics.load = js.Date.now  # a large number that grows faster than the server accepts points
     try:
-        for step in range(200_000):
-            trial.report(0.5, step)
+        for step in range(1_000_000):
+            report(step, 0.5)
     finally:
         js.Atomics.load = real
     return 0.0
