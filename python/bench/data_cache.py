@@ -12,13 +12,13 @@ import argparse
 import hashlib
 import json
 import os
-import platform
 import secrets
 import shutil
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import bench_report
 import urllib3
 from ground import Ground  # type: ignore[import-not-found]
 from nginx_cache import NginxCache  # type: ignore[import-not-found]
@@ -108,12 +108,7 @@ def main() -> None:
         {"name": f"data_{name}", "value": value, "unit": unit}
         for name, (value, unit) in measured(given.state, given.devices, given.bytes).items()
     ]
-    machine = {"python": platform.python_version(), "cores": os.cpu_count(), "load": round(load, 1)}
-    given.out.parent.mkdir(parents=True, exist_ok=True)
-    report = {"name": NAME, "machine": machine, "figures": rows}
-    given.out.write_text(json.dumps(report, indent=2) + "\n")
-    for row in rows:
-        print(f"{row['name']} {row['value']:.1f} {row['unit']}")
+    bench_report.write(given.out, NAME, load, rows, digits=1)
 
 
 if __name__ == "__main__":

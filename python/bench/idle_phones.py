@@ -17,7 +17,6 @@ import http.client
 import ipaddress
 import json
 import os
-import platform
 import re
 import resource
 import shutil
@@ -31,6 +30,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+import bench_report
 from real_server import HeldPort, Server
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -290,13 +290,7 @@ def main() -> int:
     caddies = -(-2 * given.phones // (descriptors - SPARE))
     found = {way: measured(given.state, given.phones, way, caddies) for way in WAYS}
     rows = rows_of(found, given.phones)
-    machine = {"python": platform.python_version(), "cores": os.cpu_count(), "load": round(load, 1)}
-    given.out.parent.mkdir(parents=True, exist_ok=True)
-    report = {"name": NAME, "machine": machine, "figures": rows}
-    given.out.write_text(json.dumps(report, indent=2) + "\n")
-    for row in rows:
-        print(f"{row['name']} {row['value']:.2f} {row['unit']}")
-    return 0 if all(row["value"] <= row.get("goal", row["value"]) for row in rows) else 1
+    return bench_report.write(given.out, NAME, load, rows, digits=2)
 
 
 if __name__ == "__main__":

@@ -9,14 +9,14 @@ environment. Exits with 1 if a goal is missed.
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import platform
 import statistics
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
+
+import bench_report
 
 GOAL_S = 0.3
 CODE = "import time; begun = time.perf_counter(); import {}; print(time.perf_counter() - begun)"
@@ -29,16 +29,15 @@ def import_s(module: str) -> float:
     return float(done.stdout)
 
 
-def measured(rounds: int) -> dict[str, Any]:
-    """Measure and return the report."""
+def measured(rounds: int) -> list[dict[str, Any]]:
+    """Measure and return the figures."""
     seconds: dict[str, list[float]] = {"hyperflock": [], "hyperflock.optuna": [], "optuna": []}
-    load = os.getloadavg()[0]
     for _ in range(rounds + 1):
         for module, found in seconds.items():
             found.append(import_s(module))
     # The first import of each module is left out: it compiled files, and filled the file cache.
     middle = {module: statistics.median(found[1:]) for module, found in seconds.items()}
-    figures = [
+    return [
         {
             "name": "import_s",
             "value": middle["hyperflock"],
@@ -53,8 +52,6 @@ def measured(rounds: int) -> dict[str, Any]:
             "peer": {"name": "import optuna", "value": middle["optuna"]},
         },
     ]
-    machine = {"python": platform.python_version(), "cores": os.cpu_count(), "load": round(load, 1)}
-    return {"name": "python", "machine": machine, "figures": figures}
 
 
 def main() -> int:
@@ -63,12 +60,8 @@ def main() -> int:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--rounds", type=int, default=15)
     options = parser.parse_args()
-    report = measured(options.rounds)
-    options.out.parent.mkdir(parents=True, exist_ok=True)
-    options.out.write_text(json.dumps(report, indent=2) + "\n")
-    for figure in report["figures"]:
-        print(f"{figure['name']} {figure['value']:.4f} {figure['unit']}")
-    return 0 if report["figures"][0]["value"] <= GOAL_S else 1
+    load = os.getloadavg()[0]
+    return bench_report.write(options.out, "python", load, measured(options.rounds))
 
 
 if __name__ == "__main__":

@@ -12,7 +12,6 @@ import argparse
 import contextlib
 import json
 import os
-import platform
 import shutil
 import socket
 import threading
@@ -20,6 +19,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import bench_report
 from ground import Ground  # type: ignore[import-not-found]
 from idle_phones import ROOT, cpu_s
 from wire import Wire, enrol  # type: ignore[import-not-found]
@@ -139,12 +139,7 @@ def main() -> None:
         {"name": f"phone_{name}", "value": value, "unit": unit}
         for name, (value, unit) in measured(given.state).items()
     ]
-    machine = {"python": platform.python_version(), "cores": os.cpu_count(), "load": round(load, 1)}
-    given.out.parent.mkdir(parents=True, exist_ok=True)
-    report = {"name": NAME, "machine": machine, "figures": rows}
-    given.out.write_text(json.dumps(report, indent=2) + "\n")
-    for row in rows:
-        print(f"{row['name']} {row['value']:.1f} {row['unit']}")
+    bench_report.write(given.out, NAME, load, rows, digits=1)
 
 
 if __name__ == "__main__":

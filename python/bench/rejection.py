@@ -10,9 +10,7 @@ Writes one report, ``build/reports/rejection.json``. Exits with 1 if a goal is m
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import platform
 import shutil
 import sys
 import tempfile
@@ -22,6 +20,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
+import bench_report
 import optuna
 from device import Device
 from hyperflock._transport.messages import Failure
@@ -148,14 +147,8 @@ def main() -> int:
     for name, value in told.items():
         row: dict[str, Any] = {"name": name, "value": value, "unit": "s"}
         rows.append(row | {"op": "<=", "goal": GOAL_S} if name.startswith("reject_") else row)
-    machine = {"python": platform.python_version(), "cores": os.cpu_count(), "load": round(load, 1)}
-    machine |= {"optuna": optuna.__version__, "trials": given.trials}
-    given.out.parent.mkdir(parents=True, exist_ok=True)
-    report = {"name": NAME, "machine": machine, "figures": rows}
-    given.out.write_text(json.dumps(report, indent=2) + "\n")
-    for row in rows:
-        print(f"{row['name']} {row['value']:.4f} {row['unit']}")
-    return 0 if all(row["value"] <= row.get("goal", row["value"]) for row in rows) else 1
+    more = {"optuna": optuna.__version__, "trials": given.trials}
+    return bench_report.write(given.out, NAME, load, rows, **more)
 
 
 if __name__ == "__main__":

@@ -13,7 +13,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import platform
 import re
 import shutil
 import sys
@@ -22,6 +21,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
+import bench_report
 import hyperflock
 import hyperflock.optuna
 import optuna
@@ -147,14 +147,8 @@ def main() -> int:
     )
     load = os.getloadavg()[0]
     rows = rows_of(measured(given))
-    machine = {"python": platform.python_version(), "cores": os.cpu_count(), "load": round(load, 1)}
-    machine |= {"optuna": optuna.__version__, "trials": given.trials}
-    given.out.parent.mkdir(parents=True, exist_ok=True)
-    report = {"name": NAME, "machine": machine, "figures": rows}
-    given.out.write_text(json.dumps(report, indent=2) + "\n")
-    for row in rows:
-        print(f"{row['name']} {row['value']:.4f} {row['unit']}")
-    return 0 if all(row["value"] <= row.get("goal", row["value"]) for row in rows) else 1
+    more = {"optuna": optuna.__version__, "trials": given.trials}
+    return bench_report.write(given.out, NAME, load, rows, **more)
 
 
 if __name__ == "__main__":
