@@ -1,10 +1,10 @@
 """Measures how much memory a connected phone that waits for work costs: ``./run bench idle``.
 
-Each phone joins, opens its WebSocket from an address of its own (127.0.0.0/8), says hello, asks for
-work and is told to wait. There is no work. The resident memory of the server's process before and
-after is compared: first without TLS, then with the server's own TLS, and then with TLS by Caddy in
-front of it, where phones are told apart by what Caddy says of them. If one Caddy may not open two
-files for each phone, several share them.
+Each phone joins, opens its WebSocket from an address of its own (127.0.0.0/8), says hello, asks
+for work and is told to wait. There is no work. The resident memory of the server's process before
+and after is compared: first without TLS, then with the server's own TLS, and then with TLS by
+Caddy in front of it. Behind Caddy the server knows a phone's address from a header. Caddy opens
+two files for each phone. If one Caddy may not open so many, several share the phones.
 
 Writes one report, ``build/reports/idle.json``. Exits with 1 if a goal is missed.
 """

@@ -6,14 +6,14 @@
 //     heat.share; // 1, 0.5 or 0.25
 //
 // The pace is that of a fixed piece of work (reference_work.ts), which runs between the steps of trials. The steps
-// themselves are no measure: the first one compiles, some evaluate, and the next trial has another batch size. Neither
-// can a rest of a trial that becomes faster by itself be told from one that helped.
+// themselves are no measure: the first one compiles, some evaluate, and the next trial has another batch size. If a
+// slow phase ended during a rest, it would look as if the rest had helped.
 //
-// Slowness may have another cause than heat, as a new clock rate or another program. Only an experiment tells: the
-// processor rests, and if the pace rises, it was heat. If not, the slow pace counts as the best from then on. Even
-// against heat a rest may cost more than it brings. So each rest is paid from a credit of time: it costs the work that
-// would have been done at the slow pace, and the faster pace afterwards pays that back. The credit grows by a fixed
-// share of the time of computing, which bounds what false alarms cost.
+// Slowness may have another cause than heat, such as a new clock rate or another program. So the processor rests to
+// find out. If the pace rises, it was heat. If not, the slow pace counts as the best from then on. Even against heat a
+// rest may cost more than it brings. So each rest is paid from a credit of time: it costs the work that would have been
+// done at the slow pace, and the faster pace afterwards pays that back. The credit grows by a fixed share of the time
+// of computing, which bounds what false alarms cost.
 
 export interface PaceSample {
   /** A time that never goes back, in milliseconds. */
