@@ -19,7 +19,7 @@ import type { PressureState } from "../governor/pressure.ts";
 
 /** The time between two looks at the clock, while this device takes part. */
 export const TICK_MS = 1_000;
-/** The time of computing after which the use of the day are stored again. */
+/** The time of computing after which the use of the day is stored again. */
 const STORE_MS = 10_000;
 
 /** What a browser reports. null: it does not report this. */

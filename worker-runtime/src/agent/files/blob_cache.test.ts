@@ -106,6 +106,13 @@ describe("A blob", () => {
     expect(stored.size).toBe(0);
   });
 
+  test.each([9, 11])("with %i bytes in place of 10 is refused at once.", async (length) => {
+    const wanted = await serve(1, 10);
+    served.set(urlOf(wanted.sha256), [() => new Response(new Uint8Array(length))]);
+    await expect(open().get(wanted, "", signal)).rejects.toMatchObject({ code: "hash_mismatch" });
+    expect(requests).toHaveLength(1);
+  });
+
   test("that the server does not give is not asked for again.", async () => {
     const wanted = await serve(1, 10, new Response(null, { status: 404 }));
     await expect(open().get(wanted, "", signal)).rejects.toMatchObject({

@@ -4,7 +4,7 @@
 
 import { Backoff } from "../../base/backoff.ts";
 import { sha256Hex } from "../../base/hex.ts";
-import { readExactly, untilSilent } from "./body.ts";
+import { readExactly, SizeError, untilSilent } from "./body.ts";
 import { LinkedData } from "./linked_data.ts";
 import type { BlobRecord } from "./store.ts";
 
@@ -165,8 +165,11 @@ export class BlobCache {
       if (!response.ok || response.body === null)
         throw new Error(`The server answered ${response.status}.`);
       return readExactly(response.body, wanted.bytes, heard);
+    }).catch((error: unknown) => {
+      if (error instanceof SizeError) return null;
+      throw error;
     });
-    if ((await sha256Hex(bytes)) !== wanted.sha256) {
+    if (bytes === null || (await sha256Hex(bytes)) !== wanted.sha256) {
       throw new BlobError(
         "hash_mismatch",
         "A file of the trial is not the one that was asked for.",

@@ -24,7 +24,12 @@ export async function untilSilent<T>(
   }
 }
 
-/** Reads a body of so many bytes. Throws if it has another size, as soon as it is too long. */
+/** A body has another size than it should have. */
+export class SizeError extends Error {
+  override readonly name = "SizeError";
+}
+
+/** Reads a body of so many bytes. Throws SizeError if it has another size, as soon as it is too long. */
 export async function readExactly(
   body: ReadableStream<Uint8Array<ArrayBuffer>>,
   size: number,
@@ -38,11 +43,11 @@ export async function readExactly(
     if (done) break;
     if (filled + value.length > size) {
       await reader.cancel().catch(() => {});
-      throw new Error("More bytes came than were asked for.");
+      throw new SizeError("More bytes came than were asked for.");
     }
     bytes.set(value, filled);
     filled += value.length;
   }
-  if (filled !== size) throw new Error("Fewer bytes came than were asked for.");
+  if (filled !== size) throw new SizeError("Fewer bytes came than were asked for.");
   return bytes;
 }
