@@ -9,11 +9,27 @@ Only the thread that runs the objective uses this module.
 
 from __future__ import annotations
 
+import math
+import numbers
 import time
 from collections.abc import Callable
 
 # A save that took a second is followed by at least this many seconds without one.
 _REST = 20
+
+
+def checked_interval(interval_s: object) -> float:
+    """Return the shortest time between two saves in seconds as a float.
+
+    Raises
+    ------
+    ValueError
+        It is no number of 0 or more.
+    """
+    seconds = float(interval_s) if isinstance(interval_s, numbers.Real) else math.nan
+    if not seconds >= 0:  # NaN is not 0 or more either
+        raise ValueError(f"interval_s must be 0 or more seconds, but is {interval_s!r:.100}")
+    return seconds
 
 
 class SavePace:

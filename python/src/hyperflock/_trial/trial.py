@@ -40,7 +40,7 @@ from hyperflock._trial.attributes import Attributes
 from hyperflock._trial.auto_checkpoint import AutoCheckpoint
 from hyperflock._trial.host import Host, LocalHost
 from hyperflock._trial.metrics import checked_step, finite, reported_metric
-from hyperflock._trial.save_pace import SavePace
+from hyperflock._trial.save_pace import SavePace, checked_interval
 
 # Rounding may move a decimal fraction from low + k * step by this fraction of a step.
 _STEP_TOLERANCE = 1e-8
@@ -367,8 +367,13 @@ class Trial:
         interval_s : float
             The shortest time between two saves in seconds. If saves are slow, it is twenty times
             the duration of the last one.
+
+        Raises
+        ------
+        ValueError
+            ``interval_s`` is negative or no number.
         """
-        self._auto.interval_s = float(interval_s) if enabled else None
+        self._auto.interval_s = checked_interval(interval_s) if enabled else None
 
     @property
     def auto(self) -> AutoCheckpoint:

@@ -341,6 +341,21 @@ def _unsaved(what: str) -> str:
 AUTO = {
     "auto_off": gives("trial.auto_checkpoint(False)"),
     "auto_on": gives("trial.auto_checkpoint(interval_s=5)"),
+    "auto_negative": raises(
+        "trial.auto_checkpoint(interval_s=-1)",
+        "builtins.ValueError",
+        "interval_s must be 0 or more seconds, but is -1",
+    ),
+    "auto_nan": raises(
+        "trial.auto_checkpoint(interval_s=math.nan)",
+        "builtins.ValueError",
+        "interval_s must be 0 or more seconds, but is nan",
+    ),
+    "auto_text": raises(
+        "trial.auto_checkpoint(interval_s='30 s')",
+        "builtins.ValueError",
+        "interval_s must be 0 or more seconds, but is '30 s'",
+    ),
     "auto_append": gives(
         _state_of("def watch(trainer): seen.append(trainer)"), _unsaved("changes 'seen'")
     ),
