@@ -87,9 +87,9 @@ export const enLimits: LimitsWords = {
   shortStudy: (size) => `${size} of data for one study`,
   refused: {
     study: (study, size, limit) =>
-      `The study “${study}” would fetch ${size}, and you allow ${limit} for one study. If you allow more, it starts by itself. So does a study that fetches less.`,
+      `The study “${study}” would fetch ${size}, and you allow ${limit} for one study. If you allow more, it starts by itself. A study that fetches less starts at once.`,
     day: (study, size, limit) =>
-      `The study “${study}” would fetch ${size}, and too little is left of the ${limit} that you allow in one day. It starts by itself tomorrow, or if you allow more. So does a study that fetches less.`,
+      `The study “${study}” would fetch ${size}, and too little is left of the ${limit} that you allow in one day. It starts by itself tomorrow, or if you allow more. A study that fetches less starts at once.`,
   },
   paused: {
     not_charging: () => ({
@@ -166,9 +166,9 @@ export const jaLimits: LimitsWords = {
   shortStudy: (size) => `通信量 1 研究 ${size}`,
   refused: {
     study: (study, size, limit) =>
-      `研究「${study}」には ${size} のダウンロードが必要ですが、1 つの研究の上限は ${limit} です。上限を上げると自動で始まります。通信量の少ない研究も自動で始まります。`,
+      `研究「${study}」には ${size} のダウンロードが必要ですが、1 つの研究の上限は ${limit} です。上限を上げると自動で始まります。通信量の少ない研究があれば、すぐに始まります。`,
     day: (study, size, limit) =>
-      `研究「${study}」には ${size} のダウンロードが必要ですが、1 日の上限 ${limit} の残りが足りません。明日になるか上限を上げると、自動で始まります。通信量の少ない研究も自動で始まります。`,
+      `研究「${study}」には ${size} のダウンロードが必要ですが、1 日の上限 ${limit} の残りが足りません。明日になるか上限を上げると、自動で始まります。通信量の少ない研究があれば、すぐに始まります。`,
   },
   paused: {
     not_charging: () => ({
