@@ -175,10 +175,9 @@ class RunningServer final : public Server {
   Status start() {
     mount_files();
     if (tls_ != nullptr) note_certificate(*tls_, metrics_, wall_clock_s());
-    metrics_.build(std::string(kVersion), storage::sqlite_version());
+    observe_start(metrics_);
     metrics_.set(Gauge::shard_held, 1);
     metrics_.set(Gauge::synchronous, storage_->synchronous());
-    metrics_.set(Gauge::start_time_seconds, static_cast<double>(wall_clock_ms()) / 1'000);
     metrics_.before_read([this] {
       observe_process(metrics_);
       observe_disk(metrics_, config_.state_dir);

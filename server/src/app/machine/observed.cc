@@ -11,6 +11,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "app/machine/version.h"
 #include "storage/sqlite/open.h"
 
 namespace hyperflock::app {
@@ -47,6 +48,12 @@ double open_files() {
 }
 
 }  // namespace
+
+void observe_start(telemetry::Metrics& metrics) {
+  metrics.build(std::string(kVersion), storage::sqlite_version());
+  const auto since_1970 = std::chrono::system_clock::now().time_since_epoch();
+  metrics.set(Gauge::start_time_seconds, std::chrono::duration<double>(since_1970).count());
+}
 
 void observe_process(telemetry::Metrics& metrics) {
   rusage usage{};

@@ -10,6 +10,9 @@
 
 namespace hyperflock::app {
 
+// Sets the metrics of this process that do not change: the build and the time of its start.
+void observe_start(telemetry::Metrics& metrics);
+
 // Sets the metrics of this process: its time, memory and files.
 void observe_process(telemetry::Metrics& metrics);
 

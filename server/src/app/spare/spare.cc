@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "app/machine/observed.h"
-#include "app/machine/version.h"
 #include "app/spare/listening.h"
 #include "base/steady_clock.h"
 #include "http/core/same_origin.h"
@@ -25,7 +24,6 @@
 #include "net/proxy/trusted_proxies.h"
 #include "net/relay/relay.h"
 #include "net/tls.h"
-#include "storage/sqlite/open.h"
 #include "telemetry/log.h"
 #include "telemetry/metrics.h"
 
@@ -127,8 +125,7 @@ class WaitingServer final : public Spare {
         readers_({}),
         compute_http_{&compute_site_, readers_, answers_, {}, {}, &proxies_, nullptr},
         console_http_{&console_site_, readers_, answers_, {}, {}, &proxies_, nullptr} {
-    metrics_.build(std::string(kVersion), storage::sqlite_version());
-    metrics_.set(Gauge::start_time_seconds, start_time_s());
+    observe_start(metrics_);
     metrics_.before_read([this] {
       observe_process(metrics_);
       metrics_.set(Gauge::spare_connections, static_cast<double>(relay_.carried()));
@@ -192,11 +189,6 @@ class WaitingServer final : public Spare {
 
  private:
   std::array<net::Connections*, 2> both() { return {&compute_connections_, &console_connections_}; }
-
-  static double start_time_s() {
-    return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch())
-        .count();
-  }
 
   // Returns where connections are passed on to.
   static std::optional<net::PeerTarget> target_of(const storage::ShardSeen& seen) {
