@@ -81,6 +81,7 @@ TEST_F(Faulty, HoldWaitsForItsRelease) {
 TEST_F(Faulty, ReadsFailAsOftenAsTold) {
   storage_.fail_reads(2);
   EXPECT_FALSE(storage_.load().has_value());
+  EXPECT_TRUE(storage_.outbox(1).has_value());  // a timer's
   EXPECT_FALSE(storage_.study(StudyId{1}).has_value());
   EXPECT_TRUE(storage_.studies({}).has_value());
 }
