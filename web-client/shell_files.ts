@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 import { build, type HtmlTagDescriptor, type Plugin } from "vite";
 import { drawIcon, type Picture, readMark } from "./draw_icons.ts";
 import type { Shell } from "./src/app_shell/shell_cache.ts";
+import { TARGET } from "./vite.pages.ts";
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
@@ -123,6 +124,7 @@ async function buildWorker(outDir: string, shell: Shell): Promise<void> {
     build: {
       outDir,
       emptyOutDir: false,
+      target: TARGET,
       modulePreload: false,
       reportCompressedSize: false,
       rolldownOptions: {

@@ -8,6 +8,7 @@ import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { defineConfig, type Plugin } from "vite";
 import { precompress } from "./precompress.ts";
+import { TARGET } from "./vite.pages.ts";
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const names = {
@@ -51,6 +52,7 @@ export default defineConfig({
   build: {
     outDir: here("../build/web/app/local"),
     emptyOutDir: true,
+    target: TARGET,
     modulePreload: false,
     reportCompressedSize: false,
     rolldownOptions: { input: { page: here("src/local/main.ts") }, output: names },

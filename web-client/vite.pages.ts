@@ -4,7 +4,11 @@
 
 import { fileURLToPath } from "node:url";
 import type { HtmlTagDescriptor, Plugin, UserConfig } from "vite";
+import { MINIMUM } from "../worker-runtime/src/platform/minimum.ts";
 import { precompress } from "./precompress.ts";
+
+/** The browsers for which the syntax of scripts and styles is compiled, in esbuild's words. */
+export const TARGET = Object.entries(MINIMUM).map(([browser, version]) => `${browser}${version}`);
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
@@ -38,6 +42,7 @@ export function pageBuild(outDir: string): NonNullable<UserConfig["build"]> {
     outDir,
     emptyOutDir: true,
     assetsDir: "app",
+    target: TARGET,
     // The pages' policy allows scripts and styles from files only.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },

@@ -32,6 +32,7 @@ describe.each(files)("%s", (name) => {
 /** The folders, the lowest first. A file imports only from its own folder and from those before it. */
 const LAYERS = [
   "base",
+  "platform",
   "protocol",
   "governor",
   "page_contract",

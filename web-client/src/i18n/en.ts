@@ -167,6 +167,10 @@ export const en: Dictionary = {
       no_shared_memory: "This browser does not let the parts of a page share memory.",
       no_module_workers: "This browser is too old to run code in the background.",
       no_wasm_simd: "This browser lacks a kind of WebAssembly that the computation needs.",
+      no_webassembly: "WebAssembly is switched off in this browser, and trials compute with it.",
+      no_crypto: "This browser does not let the page check the files that it fetches.",
+      no_websocket: "This browser does not let the page keep a connection to the server.",
+      no_streams: "This browser does not let the page read a file while it arrives.",
     },
     remedies: {
       not_isolated:
@@ -176,6 +180,12 @@ export const en: Dictionary = {
         "Copy the link and open it in an up-to-date Chrome, Edge, Firefox or Safari.",
       no_module_workers: "Update the browser, or copy the link and open it in another one.",
       no_wasm_simd: "Update the browser, or copy the link and open it on another device.",
+      no_webassembly:
+        "On an iPhone or iPad in Lockdown Mode, turn that mode off for this website. Else copy the link and open it in another browser.",
+      no_crypto: "Update the browser, or copy the link and open it in another one.",
+      no_websocket:
+        "Turn off extensions that block connections, or copy the link and open it in another browser.",
+      no_streams: "Update the browser, or copy the link and open it in another one.",
     },
   },
 

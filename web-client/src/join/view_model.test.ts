@@ -181,6 +181,7 @@ describe("before the tap", () => {
       phase: "unsupported",
       action: null,
       offerLink: true,
+      note: "Code: not_isolated",
     });
   });
 
@@ -209,6 +210,7 @@ describe("inside an app", () => {
   it("does not let the volunteer try what cannot work", () => {
     const shown = view({ phase: "unsupported", reason: "not_isolated" }, { inApp: line });
     expect(shown).toMatchObject({ phase: "in_app", more: [], offerLink: true });
+    expect(shown.note).toBe("Code: not_isolated");
     expect(shown.text).toBe(en.unsupported.reasons.not_isolated);
   });
 

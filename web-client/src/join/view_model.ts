@@ -295,7 +295,10 @@ function statePanel(state: VolunteerState, input: ViewInput): PanelView {
       });
     case "unsupported":
       if (input.inApp !== null && state.reason !== "insecure_context") {
-        return inAppPanel(input.inApp, unsupported.reasons[state.reason], words);
+        return {
+          ...inAppPanel(input.inApp, unsupported.reasons[state.reason], words),
+          note: states.failureCode(state.reason),
+        };
       }
       return panel({
         phase,
@@ -303,6 +306,7 @@ function statePanel(state: VolunteerState, input: ViewInput): PanelView {
         title: unsupported.title,
         text: unsupported.reasons[state.reason],
         advice: unsupported.remedies[state.reason],
+        note: states.failureCode(state.reason),
         offerLink: state.reason !== "insecure_context",
       });
     case "joining":

@@ -1,5 +1,6 @@
 // The script of the researcher's page, page thread: connects the browser to the store and renders.
 
+import "@hyperflock/worker-runtime/polyfills";
 import "../ui/base.css";
 import "../ui/frame.css";
 import "./research.css";

@@ -5,6 +5,8 @@ import {
   hasJspi,
   hasRelaxedSimd,
   hasSimd,
+  missingOf,
+  replaced,
   sharesMemory,
 } from "@hyperflock/worker-runtime/selftest";
 import { type CheckName, type Finding, finding } from "./finding.ts";
@@ -15,6 +17,9 @@ const GIB = 1024 * MIB;
 const LEAST_QUOTA_BYTES = 256 * MIB;
 const FINE_CLOCK_MS = 0.1;
 const GPU_MS = 8_000;
+
+/** Undefined where WebAssembly is switched off. */
+const engine = (globalThis as { readonly WebAssembly?: typeof WebAssembly }).WebAssembly;
 
 const present = (isThere: boolean): Finding => finding(isThere ? "ok" : "missing");
 
@@ -43,7 +48,15 @@ async function webgpu(): Promise<Finding> {
     : finding("ok", detail);
 }
 
+function basics(): Finding {
+  const missing = missingOf(globalThis);
+  return finding(missing.length === 0 ? "ok" : "missing", missing.join(", "));
+}
+
 function webgl2(): Finding {
+  if (typeof OffscreenCanvas === "undefined") {
+    return finding("missing", "OffscreenCanvas");
+  }
   const context = new OffscreenCanvas(1, 1).getContext("webgl2");
   if (context === null) {
     return finding("missing");
@@ -117,17 +130,19 @@ function largestShared(): number {
 
 type Check = () => Finding | Promise<Finding>;
 
-const checks: Readonly<Record<Exclude<CheckName, "numpy">, Check>> = {
+const checks: Readonly<Record<Exclude<CheckName, "numpy" | "thread">, Check>> = {
   isolation: () =>
     finding(crossOriginIsolated ? "ok" : "missing", `crossOriginIsolated = ${crossOriginIsolated}`),
+  basics,
   shared_memory: () =>
     finding(
       sharesMemory(globalThis) ? "ok" : "missing",
       `SharedArrayBuffer: ${typeof SharedArrayBuffer}`,
     ),
-  wasm_simd: () => present(hasSimd(WebAssembly)),
-  relaxed_simd: () => present(hasRelaxedSimd(WebAssembly)),
+  wasm_simd: () => present(hasSimd(engine)),
+  relaxed_simd: () => present(hasRelaxedSimd(engine)),
   jspi: () => present(hasJspi(globalThis)),
+  functions: () => finding(replaced.length === 0 ? "ok" : "limited", replaced.join(", ")),
   webgpu: () => Promise.race([webgpu(), late(GPU_MS)]),
   webgl2,
   memory,

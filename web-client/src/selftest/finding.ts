@@ -3,10 +3,13 @@
 /** The names of the checks, in the order of the table. */
 export const checkNames = [
   "isolation",
+  "basics",
+  "thread",
   "shared_memory",
   "wasm_simd",
   "relaxed_simd",
   "jspi",
+  "functions",
   "webgpu",
   "webgl2",
   "memory",

@@ -1,11 +1,13 @@
 // The script of the self-test page, page thread: connects the browser to the store and renders.
 
+import "@hyperflock/worker-runtime/polyfills";
 import "../ui/base.css";
 import "../ui/frame.css";
 import "./selftest.css";
 import {
   capabilitiesOf,
   checkPython,
+  checkThread,
   type ProbeScope,
   probe,
 } from "@hyperflock/worker-runtime/selftest";
@@ -26,6 +28,7 @@ const store = new SelfTestStore({
   class: deviceClass,
   engine,
   obstacle: probe(globalThis as ProbeScope),
+  checkThread,
   runChecks,
   checkPython,
   send: (chosen, report) => sendReport(chosen, report, (path, init) => fetch(path, init)),

@@ -14,9 +14,10 @@ interface Props {
 
 function verdictOf(store: SelfTestStore): string {
   const { verdict } = store.words.value;
-  const { obstacle } = store.environment;
+  const obstacle = store.obstacle.value;
   if (obstacle !== null) {
-    return verdict.bad(dictionaries[store.language.value].unsupported.reasons[obstacle]);
+    const { unsupported, states } = dictionaries[store.language.value];
+    return verdict.bad(`${unsupported.reasons[obstacle]} ${states.failureCode(obstacle)}`);
   }
   return store.isLooked.value ? verdict.good : verdict.looking;
 }
@@ -85,7 +86,7 @@ function Python({ store }: Props) {
           type="button"
           class="button button-main"
           data-action="run_python"
-          disabled={store.environment.obstacle !== null}
+          disabled={store.obstacle.value !== null}
           onClick={() => void store.runPython()}
         >
           {phase.kind === "done" ? words.again : words.button}
@@ -138,7 +139,8 @@ function Send({ store }: Props): ComponentChild {
 export function SelfTestPage({ store }: Props) {
   const words = store.words.value;
   useDocument(() => ({ tag: store.words.value.tag, title: store.words.value.pageTitle }));
-  const { class: deviceClass, engine, obstacle } = store.environment;
+  const { class: deviceClass, engine } = store.environment;
+  const obstacle = store.obstacle.value;
   const isGood = obstacle === null;
   const pythonDone = store.python.value.kind === "done" ? ` ${words.python.done}` : "";
   const sent = store.sending.value.kind === "not_sent" ? "" : ` ${sendingText(store)}`;

@@ -15,8 +15,10 @@ export interface SelfTestEnvironment {
   readonly code: string | null;
   readonly class: string;
   readonly engine: string;
-  /** The reason why this browser cannot take part; null if it can. */
+  /** The reason why this page cannot take part; null if it can. */
   readonly obstacle: UnsupportedReason | null;
+  /** Returns the reason why a thread cannot take part; null if it can. Rejects if no thread answers. */
+  readonly checkThread: () => Promise<UnsupportedReason | null>;
   readonly runChecks: (tell: (name: CheckName, found: Finding) => void) => Promise<void>;
   readonly checkPython: (
     onLoading: (loaded: number, total: number) => void,
@@ -41,6 +43,8 @@ export class SelfTestStore {
   readonly format: ReadonlySignal<Formatter>;
   /** The checks with their findings, in the order of the table. */
   readonly checks: ReadonlySignal<readonly Check[]>;
+  /** The reason why this browser cannot take part, as the join page gives it; null if it can. */
+  readonly obstacle: Signal<UnsupportedReason | null>;
   /** Whether all checks are done, except the check of Python. */
   readonly isLooked: Signal<boolean> = signal(false);
   readonly python: Signal<PythonPhase> = signal({ kind: "not_run" });
@@ -50,6 +54,7 @@ export class SelfTestStore {
 
   constructor(environment: SelfTestEnvironment) {
     this.environment = environment;
+    this.obstacle = signal(environment.obstacle);
     this.language = signal(environment.language);
     this.words = computed(() => selfTestWords[this.language.value]);
     this.format = computed(() => new Formatter(this.language.value));
@@ -60,7 +65,10 @@ export class SelfTestStore {
 
   /** Runs the checks that need no download. The page calls this without a tap. */
   async look(): Promise<void> {
-    await this.environment.runChecks((name, found) => this.#tell(name, found));
+    await Promise.all([
+      this.environment.runChecks((name, found) => this.#tell(name, found)),
+      this.#lookAtThread(),
+    ]);
     this.isLooked.value = true;
   }
 
@@ -91,6 +99,20 @@ export class SelfTestStore {
   setLanguage(language: Language): void {
     this.language.value = language;
     this.environment.rememberLanguage(language);
+  }
+
+  /** A page without an obstacle starts threads, which may have one. */
+  async #lookAtThread(): Promise<void> {
+    if (this.environment.obstacle !== null) {
+      return;
+    }
+    try {
+      const reason = await this.environment.checkThread();
+      this.obstacle.value = reason;
+      this.#tell("thread", finding(reason === null ? "ok" : "missing", reason ?? ""));
+    } catch (error) {
+      this.#tell("thread", finding("failed", String(error)));
+    }
   }
 
   #tell(name: CheckName, found: Finding): void {

@@ -20,6 +20,7 @@ async function storyStore(name: SelfTestStoryName, language: Language): Promise<
     class: "phone",
     engine: "chromium 150",
     obstacle: story.obstacle,
+    checkThread: async () => null,
     runChecks: async (tell) => {
       for (const [check, found] of Object.entries(story.findings)) {
         tell(check as CheckName, found as Finding);

@@ -15,10 +15,13 @@ export interface SelfTestStory {
 
 const GOOD = {
   isolation: { state: "ok", detail: "crossOriginIsolated = true" },
+  basics: { state: "ok", detail: "" },
+  thread: { state: "ok", detail: "" },
   shared_memory: { state: "ok", detail: "SharedArrayBuffer: function" },
   wasm_simd: { state: "ok", detail: "" },
   relaxed_simd: { state: "ok", detail: "" },
   jspi: { state: "ok", detail: "" },
+  functions: { state: "ok", detail: "" },
   webgpu: {
     state: "ok",
     detail: "qualcomm adreno-7xx, 10 storage buffers, 128 MiB a binding, 256 invocations, f16",
@@ -38,6 +41,7 @@ const POOR: SelfTestStory["findings"] = {
   shared_memory: { state: "missing", detail: "SharedArrayBuffer: undefined" },
   relaxed_simd: { state: "missing", detail: "" },
   jspi: { state: "missing", detail: "" },
+  functions: { state: "limited", detail: "Promise.withResolvers, AbortSignal.any" },
   webgpu: { state: "limited", detail: "software: google swiftshader" },
   webgl2: { state: "failed", detail: "x".repeat(256) },
   memory: { state: "limited", detail: "navigator.deviceMemory: -, 4 cores" },
@@ -59,6 +63,7 @@ export const selfTestStories = {
   good: BASE,
   looking: { ...BASE, findings: { isolation: GOOD.isolation } },
   poor: { ...BASE, findings: POOR, obstacle: "not_isolated" },
+  poor_thread: { ...BASE, obstacle: "no_crypto" },
   without_code: { ...BASE, code: null },
   python_loads: { ...BASE, python: "loading" },
   python_right: { ...BASE, python: "right" },

@@ -44,6 +44,7 @@ export function saveFile(name: string, content: Blob): void {
 export function show(page: ComponentChild): void {
   const root = document.getElementById("app");
   if (root !== null) {
+    document.querySelector(".not-started")?.remove();
     render(page, root);
   }
 }

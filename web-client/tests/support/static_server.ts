@@ -28,6 +28,9 @@ const HEADERS = {
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 } as const;
 
+/** Returns what is sent in place of a file. */
+export type Alter = (name: string, content: Buffer) => Buffer | string;
+
 /** Files below `/app/` never change, as on the real server. So a browser keeps their compiled scripts. */
 const UNCHANGING = { "Cache-Control": "public, max-age=31536000, immutable" } as const;
 
@@ -65,7 +68,12 @@ function sendJson(response: ServerResponse, status: number, value: unknown): voi
   response.end(JSON.stringify(value));
 }
 
-async function answer(folder: string, request: IncomingMessage, response: ServerResponse) {
+async function answer(
+  folder: string,
+  alter: Alter,
+  request: IncomingMessage,
+  response: ServerResponse,
+) {
   const path = new URL(request.url ?? "/", "http://localhost").pathname;
   if (request.method === "POST" && path === "/api/project") {
     const { code } = (await body(request)) as { code?: unknown };
@@ -93,17 +101,21 @@ async function answer(folder: string, request: IncomingMessage, response: Server
     const type = TYPES[extname(name)] ?? "application/octet-stream";
     const caching = name.startsWith("/app/") ? UNCHANGING : {};
     response.writeHead(200, { ...HEADERS, ...caching, "Content-Type": type });
-    response.end(bytes);
+    response.end(alter(name, Buffer.from(bytes)));
   } catch {
     sendJson(response, 404, { error: { code: "not_found", message: "There is no such file." } });
   }
 }
 
-export async function serve(folder: string): Promise<StaticServer> {
+/** Serves a folder on a free port of loopback. `alter` may change files on their way. */
+export async function serve(
+  folder: string,
+  alter: Alter = (_name, content) => content,
+): Promise<StaticServer> {
   const log: string[] = [];
   const server = createServer((request, response) => {
     log.push(`${request.method} ${new URL(request.url ?? "/", "http://localhost").pathname}`);
-    answer(folder, request, response).catch(() => response.destroy());
+    answer(folder, alter, request, response).catch(() => response.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;

@@ -1,7 +1,9 @@
 // The agent thread: a module worker that the page starts after the volunteer taps Start. It talks with the server while
 // Python computes on another thread (python/python-thread.ts), which this thread starts and ends.
 
+import "../platform/install.ts";
 import type { FromAgent, ToAgent } from "../page_contract/messages.ts";
+import { type ProbeScope, probeThread } from "../page_contract/probe.ts";
 import { Agent } from "./agent.ts";
 import { forgetDevice } from "./files/forget.ts";
 
@@ -14,8 +16,7 @@ self.addEventListener("message", (event: MessageEvent<ToAgent>) => {
   const message = event.data;
   switch (message.kind) {
     case "start":
-      agent ??= new Agent(message, post);
-      agent.start();
+      start(message);
       break;
     case "visibility":
       agent?.setVisible(message.visible);
@@ -45,3 +46,13 @@ self.addEventListener("message", (event: MessageEvent<ToAgent>) => {
       message satisfies never;
   }
 });
+
+function start(message: Extract<ToAgent, { kind: "start" }>): void {
+  const reason = probeThread(globalThis as unknown as ProbeScope);
+  if (reason !== null) {
+    post({ kind: "unsupported", reason });
+    return;
+  }
+  agent ??= new Agent(message, post);
+  agent.start();
+}

@@ -218,6 +218,13 @@ test("A browser that cannot compute is told why, and starts nothing.", () => {
   expect(FakeWorker.all).toHaveLength(0);
 });
 
+test("A browser whose threads cannot compute says so after the tap, and ends the thread.", () => {
+  volunteer.start();
+  agent().say({ kind: "unsupported", reason: "no_crypto" });
+  expect(volunteer.snapshot.state).toEqual({ phase: "unsupported", reason: "no_crypto" });
+  expect(agent().isAlive).toBe(false);
+});
+
 test("A browser that cannot compute says so before the tap.", () => {
   vi.stubGlobal("isSecureContext", false);
   expect(createVolunteer({ code: "CODE" }).snapshot.state).toEqual({

@@ -327,6 +327,9 @@ class AgentVolunteer implements Volunteer {
         this.#onState(state);
         break;
       }
+      case "unsupported":
+        this.#onEnd({ phase: "unsupported", reason: message.reason });
+        break;
       case "session":
         this.#session = message;
         break;
@@ -355,10 +358,7 @@ class AgentVolunteer implements Volunteer {
 
   #onState(state: VolunteerState): void {
     if (state.phase === "replaced" || state.phase === "failed") {
-      // The agent has no more work. A new start makes a new agent.
-      this.#agent?.terminate();
-      this.#leave();
-      this.#setState(state);
+      this.#onEnd(state);
     } else if (this.#isPaused) {
       this.#setState(pauseOf("by_choice", state));
     } else if (this.#governor.rule !== null) {
@@ -370,6 +370,13 @@ class AgentVolunteer implements Volunteer {
     } else {
       this.#setState(state);
     }
+  }
+
+  /** The agent has no more work. A new start makes a new agent. */
+  #onEnd(state: VolunteerState): void {
+    this.#agent?.terminate();
+    this.#leave();
+    this.#setState(state);
   }
 
   #isLast(trial: TrialView | null): boolean {

@@ -1,7 +1,12 @@
 // The messages between the page and the agent. Types only; both threads.
 
 import type { DataLimits } from "../governor/data_limits.ts";
-import type { Contribution, ProjectView, VolunteerState } from "./volunteer_state.ts";
+import type {
+  Contribution,
+  ProjectView,
+  UnsupportedReason,
+  VolunteerState,
+} from "./volunteer_state.ts";
 
 export type ToAgent =
   | {
@@ -37,6 +42,8 @@ export type FromAgent =
       readonly contribution: Contribution;
       readonly project: ProjectView | null;
     }
+  /** Sent in place of all else if this thread cannot compute. The page may end the thread. */
+  | { readonly kind: "unsupported"; readonly reason: UnsupportedReason }
   /** The values with which the page can report that it closes, as a socket's last messages may be lost. */
   | { readonly kind: "session"; readonly session: number; readonly authorization: string }
   /** The answer to `forget`; false if the request to the server failed. */

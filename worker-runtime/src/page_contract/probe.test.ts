@@ -1,7 +1,7 @@
 // Tests that feature detection names each missing feature. (The page's thread, with a fake global scope.)
 
 import { expect, test } from "vitest";
-import { type ProbeScope, probe, sharesMemory } from "./probe.ts";
+import { type ProbeScope, probe, probeThread, sharesMemory } from "./probe.ts";
 
 class ModernWorker {
   constructor(_url: string, options: { readonly type: string }) {
@@ -17,6 +17,10 @@ const good: ProbeScope = {
   Worker: ModernWorker,
   MessageChannel,
   WebAssembly: WebAssembly as unknown as NonNullable<ProbeScope["WebAssembly"]>,
+  crypto,
+  WebSocket: OldWorker,
+  ReadableStream,
+  TransformStream,
 };
 const { Memory, validate } = good.WebAssembly ?? { Memory: undefined, validate: undefined };
 if (Memory === undefined || validate === undefined) throw new Error("No WebAssembly here.");
@@ -48,15 +52,23 @@ test("So can an isolated one that shares none.", () => {
 
 test("A browser with everything can compute.", () => {
   expect(probe(good)).toBeNull();
+  expect(probeThread(good)).toBeNull();
 });
 
-test.each<[string, Partial<ProbeScope>]>([
+test.each<[string, { readonly [Key in keyof ProbeScope]?: ProbeScope[Key] | undefined }]>([
   ["no_shared_memory", { MessageChannel: PrivateChannel, WebAssembly: withoutJspi }],
   ["insecure_context", { isSecureContext: false, crossOriginIsolated: false }],
   ["not_isolated", { crossOriginIsolated: false, WebAssembly: withoutJspi }],
   ["no_module_workers", { Worker: OldWorker }],
   ["no_module_workers", { Worker: undefined }],
   ["no_wasm_simd", { WebAssembly: { Memory, validate: () => false } }],
+  ["no_webassembly", { WebAssembly: undefined }],
+  ["no_webassembly", { WebAssembly: undefined, crypto: undefined, crossOriginIsolated: false }],
+  ["no_crypto", { crypto: {} }],
+  ["no_crypto", { crypto: undefined, WebSocket: undefined }],
+  ["no_websocket", { WebSocket: undefined }],
+  ["no_streams", { ReadableStream: undefined }],
+  ["no_streams", { TransformStream: undefined }],
   [
     "no_shared_memory",
     {
@@ -83,5 +95,10 @@ test.each<[string, Partial<ProbeScope>]>([
     },
   ],
 ])("%s", (reason, change) => {
-  expect(probe({ ...good, ...change })).toBe(reason);
+  const scope = { ...good, ...change } as ProbeScope;
+  expect(probe(scope)).toBe(reason);
+  // A thread cannot try a module worker without starting one.
+  if (reason !== "no_module_workers" || scope.Worker === undefined) {
+    expect(probeThread(scope)).toBe(reason);
+  }
 });

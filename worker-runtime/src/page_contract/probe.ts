@@ -1,11 +1,13 @@
-// Checks whether this browser can compute. It tries each feature and does not read the browser's name. Runs on the page
-// thread.
+// Checks whether this browser can compute. It tries each feature and does not read the browser's name. The page checks
+// itself before the tap, and the agent's thread checks itself after it, because threads may have less than the page. The
+// table of all features is platform/features.fixture.ts.
 
 import { hasSimd, type Validator } from "../base/simd.ts";
+import { missingOf, type RequiredScope } from "../platform/required.ts";
 import type { UnsupportedReason } from "./volunteer_state.ts";
 
 /** The parts of the global scope that the checks read. */
-export interface ProbeScope {
+export interface ProbeScope extends RequiredScope {
   readonly isSecureContext: boolean;
   readonly crossOriginIsolated: boolean;
   readonly Worker?: unknown;
@@ -24,16 +26,31 @@ export interface ProbeScope {
   };
 }
 
-/** Returns the reason why this browser cannot compute, or null if it can. */
+/** Returns the reason why this page cannot compute, or null if it can. */
 export function probe(scope: ProbeScope): UnsupportedReason | null {
+  return probeAny(scope, hasModuleWorkers);
+}
+
+/** Returns the reason why this thread cannot compute, or null if it can. A thread starts threads, too. */
+export function probeThread(scope: ProbeScope): UnsupportedReason | null {
+  return probeAny(scope, ({ Worker: threads }) => typeof threads === "function");
+}
+
+function probeAny(
+  scope: ProbeScope,
+  hasWorkers: (scope: ProbeScope) => boolean,
+): UnsupportedReason | null {
   if (!scope.isSecureContext) return "insecure_context";
+  const [missing] = missingOf(scope);
+  // Without WebAssembly nothing else can be examined.
+  if (missing === "no_webassembly") return missing;
   // If threads cannot share memory, Python can wait only if the browser has JSPI.
   if (!sharesMemory(scope) && !hasJspi(scope)) {
     return scope.crossOriginIsolated ? "no_shared_memory" : "not_isolated";
   }
-  if (!hasModuleWorkers(scope)) return "no_module_workers";
+  if (!hasWorkers(scope)) return "no_module_workers";
   if (!hasSimd(scope.WebAssembly)) return "no_wasm_simd";
-  return null;
+  return missing ?? null;
 }
 
 /** Whether WebAssembly can be suspended until a promise is settled (JSPI). */

@@ -4,9 +4,11 @@
 import type { TooMuchData } from "../governor/data_limits.ts";
 import type { Cooling, PausingRule } from "../governor/governor.ts";
 import type { Limits } from "../governor/limits.ts";
+import type { MissingCode } from "../platform/required.ts";
 
-/** The reasons why a browser cannot compute. Each has a sentence in `web-client/src/i18n`. */
+/** The reasons why a browser cannot compute. Each has sentences in `web-client/src/i18n`. */
 export type UnsupportedReason =
+  | MissingCode
   | "not_isolated" // no COOP/COEP, as in many in-app browsers, and no JSPI as a replacement
   | "insecure_context" // plain http on another host than localhost
   | "no_shared_memory"

@@ -3,6 +3,7 @@
 // and messages can arrive. The server selects a Content-Security-Policy by this file's name, so the name must stay
 // `python-thread...`.
 
+import "../platform/install.ts";
 import { type FetchTiming, wireBytes } from "../base/fetch_meter.ts";
 import { openBlock, Word } from "../channel/block.ts";
 import { arraycoreHost } from "./arraycore/arraycore_host.ts";

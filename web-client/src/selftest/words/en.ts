@@ -30,6 +30,14 @@ export const en: SelfTestWords = {
       remedy:
         "Open the page in the browser itself, not inside an app, by a link that begins with https.",
     },
+    basics: {
+      title: "WebAssembly, hashes, WebSocket, streams",
+      remedy: `${update} Some browsers switch one of them off, as in Lockdown Mode.`,
+    },
+    thread: {
+      title: "All of it in threads, too",
+      remedy: "Load the page again. If it fails again, try another browser.",
+    },
     shared_memory: {
       title: "Memory shared by threads",
       remedy:
@@ -43,6 +51,10 @@ export const en: SelfTestWords = {
     jspi: {
       title: "WebAssembly that can wait (JSPI)",
       remedy: "Needed only if threads cannot share memory.",
+    },
+    functions: {
+      title: "Newer functions of JavaScript",
+      remedy: "Not needed: the page brings its own.",
     },
     webgpu: {
       title: "Graphics processor (WebGPU)",

@@ -29,6 +29,15 @@ export const ja: SelfTestWords = {
       title: "ページの隔離",
       remedy: "アプリの中ではなくブラウザーで、https で始まるリンクから開いてください。",
     },
+    basics: {
+      title: "WebAssembly、ハッシュ、WebSocket、ストリーム",
+      remedy: `${update}ロックダウンモードなどで無効になることがあります。`,
+    },
+    thread: {
+      title: "スレッドでも同じ機能",
+      remedy:
+        "ページを読み込み直してください。また失敗する場合は、別のブラウザーをお試しください。",
+    },
     shared_memory: {
       title: "スレッド間の共有メモリー",
       remedy:
@@ -42,6 +51,10 @@ export const ja: SelfTestWords = {
     jspi: {
       title: "待機できる WebAssembly（JSPI）",
       remedy: "スレッドがメモリーを共有できない場合にだけ必要です。",
+    },
+    functions: {
+      title: "新しい JavaScript の関数",
+      remedy: "なくても、ページが自前の関数を使います。",
     },
     webgpu: {
       title: "グラフィックスプロセッサー（WebGPU）",

@@ -217,7 +217,7 @@ export class WebGpuExecutor implements Executor {
       const x = Math.min(groups, this.capabilities.maxGrid);
       const place = this.#reserveUniforms(16);
       this.#uniformWords.set([(at - base) / 4, count, value, x * 64], place / 4);
-      const binding = new Uint32Array(sharedScratch, 0, 3);
+      const binding = new Uint32Array(sharedScratch(), 0, 3);
       binding.set([id, base, end - base]);
       this.#encode(this.#fillPipeline, binding, 0, place, [x, Math.ceil(groups / x), 1]);
       at = end;
@@ -590,9 +590,15 @@ export class WebGpuExecutor implements Executor {
   }
 }
 
+let scratch: SharedArrayBuffer | undefined;
+
 /** Contains the bindings of the executor's own dispatches, in the form of a command. */
-const sharedScratch = new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true })
-  .buffer as unknown as SharedArrayBuffer;
+function sharedScratch(): SharedArrayBuffer {
+  // Not at the start of the script: the agent's thread loads this file too, also where no thread can share memory.
+  scratch ??= new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true })
+    .buffer as unknown as SharedArrayBuffer;
+  return scratch;
+}
 
 function codeOf(error: GPUError): CommandError["code"] {
   switch (error.constructor.name) {
