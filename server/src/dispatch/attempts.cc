@@ -96,6 +96,13 @@ void State::count_failure(TrialKey key, const std::string& device, const protoco
     fail_trial(key, *last, std::move(ending));
     return judge_failure(key, device);
   }
+  if (failure.code == protocol::kValueOutOfRange) {
+    Study& study = *find_study(key.study);
+    if (!trial->excludes(device) && has_other_device(study, device))
+      set_odd_device(study, key, *trial, device);
+    requeue(key, 0);
+    return judge_failure(key, device);
+  }
   const int nth = trial->budget.failures(failure.cause);
   const Millis delay = back_off(failure.cause, nth);
   requeue(key, delay == 0 ? 0 : jitter(delay));
@@ -134,7 +141,7 @@ void State::requeue(TrialKey key, Millis delay) {
 void State::enqueue(Study& study, TrialNumber number, Trial& trial) {
   trial.queue_order = next_order++;
   study.queue.emplace(trial.queue_order, number);
-  for (const std::string& device : trial.rejected) ++study.excluded[device];
+  count_excluded(study, trial, 1);
   rank(study);
 }
 
@@ -142,10 +149,7 @@ void State::dequeue(Study& study, Trial& trial) {
   study.queue.erase(trial.queue_order);
   trial.queue_order = 0;
   --queued;
-  for (const std::string& device : trial.rejected) {
-    const auto found = study.excluded.find(device);
-    if (--found->second == 0) study.excluded.erase(found);
-  }
+  count_excluded(study, trial, -1);
 }
 
 void State::take_from_queue(Study& study, Trial& trial, TrialKey key) {
@@ -173,6 +177,7 @@ void State::forget_trial(Study& study, TrialKey key, protocol::RevokeCode code) 
   if (found == study.trials.end()) return;
   take_from_queue(study, found->second, key);
   if (study.asked) refuse_trial(study, key);
+  if (!found->second.odd_device.empty()) projects[study.project].odd_trials.erase(key);
   const std::vector<AttemptId> open = found->second.open;
   study.trials.erase(found);
   for (const AttemptId id : open) {  // the trial has its outcome, so they must stop (R17)

@@ -67,6 +67,7 @@ std::optional<TransitionId> State::seek(SessionId id, int tries) {
 
 std::optional<TransitionId> State::pump(Project& project, std::optional<SessionId> wanted) {
   std::optional<TransitionId> out;
+  lift_odd_devices(project);
   ++project.round;
   for (const StudyId id : project.owned) {  // each round counts the waiting sessions anew (R45)
     studies.at(id).asked->waiting = 0;

@@ -1,5 +1,6 @@
 // Handles the messages of devices (R11 to R16, R20, R23, R27).
 #include <algorithm>
+#include <utility>
 
 #include "dispatch/state.h"
 
@@ -25,6 +26,14 @@ void check_values(const protocol::StudySpec& spec, protocol::TrialResult& result
                                      ""};
   result.outcome = protocol::Outcome::failed;
   result.values.clear();
+}
+
+// A value outside of the study's range is a failure (R73).
+void check_range(const protocol::StudySpec& spec, protocol::TrialResult& result) {
+  if (auto failure = protocol::out_of_range(spec, result)) {
+    result.failure = std::move(failure);
+    result.outcome = protocol::Outcome::failed;
+  }
 }
 
 }  // namespace
@@ -152,10 +161,15 @@ void State::on_message(SessionId id, Session& session, const protocol::TrialResu
   // device's software (R52).
   result.software = "hyperflock-server/" + settings.server_version;
   if (!message.software.empty()) result.software += " " + message.software;
+  // Only the server itself gives a failure this code (R73).
+  if (result.failure && result.failure->code == protocol::kValueOutOfRange)
+    result.failure->code = protocol::name_of(result.failure->cause);
   if (const Attempt* attempt = find_live(message.attempt, session.device)) {
-    if (const auto& asked = studies.at(attempt->trial.study); asked.asked) {
-      check_values(asked.spec, result);
-      what.failure = result.failure;
+    const Study& study = studies.at(attempt->trial.study);
+    if (study.asked) check_values(study.spec, result);
+    check_range(study.spec, result);
+    what.failure = result.failure;
+    if (study.asked) {
       what.led = find_trial(attempt->trial)->open.front() == message.attempt;
       if (attempt->from) what.from_step = attempt->from->step;
       if (!what.led) what.points_before = attempt->points;
@@ -181,8 +195,9 @@ void State::on_message(SessionId id, Session& session, const protocol::TrialResu
     ++find_trial(*what.trial)->storing;
   }
   if (!what.trial || studies.at(what.trial->study).asked) what.result = result;
-  const TransitionId stored =
-      propose_for(id, storage::StoreResult{session.device, std::move(result)}, std::move(what));
+  const bool is_live = what.trial.has_value();
+  const TransitionId stored = propose_for(
+      id, storage::StoreResult{session.device, std::move(result), is_live}, std::move(what));
   // The next lease is committed in the same batch as the result (R15).
   if (message.next) std::get<PendingResult>(pending.at(stored)).start = seek(id);
 }

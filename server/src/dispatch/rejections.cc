@@ -73,11 +73,26 @@ void State::revoke_rejected(AttemptId id) {
 }
 
 void State::exclude(Study& study, Trial& trial, const std::string& device) {
-  if (trial.excludes(device)) return;
+  if (std::ranges::find(trial.rejected, device) != trial.rejected.end()) return;
+  const bool waits = trial.queue_order != 0;
+  if (waits) count_excluded(study, trial, -1);
+  if (trial.odd_device == device) trial.odd_device.clear();
   trial.rejected.push_back(device);
-  if (trial.queue_order == 0) return;
-  ++study.excluded[device];
+  if (!waits) return;
+  count_excluded(study, trial, 1);
   rank(study);
+}
+
+void State::count_excluded(Study& study, const Trial& trial, int sign) {
+  const auto count = [&](const std::string& device) {
+    if (sign > 0) {
+      ++study.excluded[device];
+    } else if (const auto found = study.excluded.find(device); --found->second == 0) {
+      study.excluded.erase(found);
+    }
+  };
+  for (const std::string& device : trial.rejected) count(device);
+  if (!trial.odd_device.empty()) count(trial.odd_device);
 }
 
 std::optional<protocol::Failure> State::count_attempts(

@@ -107,9 +107,13 @@ struct Trial {
   std::optional<protocol::Checkpoint> checkpoint;  // the newest (R37)
   std::optional<AskedPart> asked{};                // of an ask-and-tell study
   std::vector<std::string> rejected{};             // devices that get it no more (R71)
+  // A device whose value was outside of the study's range: it gets the trial no more while another
+  // device may run it (R73). Not one of `rejected`; empty: none.
+  std::string odd_device{};
 
   bool excludes(const std::string& device) const {
-    return std::find(rejected.begin(), rejected.end(), device) != rejected.end();
+    return device == odd_device ||
+           std::find(rejected.begin(), rejected.end(), device) != rejected.end();
   }
 };
 
@@ -152,7 +156,7 @@ struct Study {
   std::optional<DeviceWatch> watch{};                 // set if its webhook wants it
   std::set<std::string> earlier_blobs{};  // of earlier versions of its code, not in its spec
   Millis time_limit_ms = 0;               // the limit that applies now (R68); 0: none
-  // How many trials of `queue` a device does not get, because they exclude it (R71).
+  // How many trials of `queue` a device does not get, because they exclude it (R71, R73).
   std::map<std::string, std::size_t> excluded{};
 
   // Moves the cursor to the next trial that is not in memory.
@@ -193,6 +197,8 @@ struct Project {
   std::map<std::string, BarredDevice> barred;  // from some of its studies (R72)
   bool bars = false;                           // whether a device was barred since the start
   std::set<StudyId> finishing;                 // studies that run and have no trial to lease
+  std::set<TrialKey> odd_trials{};             // trials with an `odd_device` (R73)
+  bool lacks_device = false;                   // a device has left since they were looked at
   std::uint64_t round = 0;                     // number of the newest round of leases
   std::int64_t running = 0;                    // open attempts
 };
@@ -652,6 +658,8 @@ struct State {
   void queue_rejections(const PendingReject& what, const storage::Rejected& rejected);
   // Lets the device get no lease of the trial any more.
   void exclude(Study& study, Trial& trial, const std::string& device);
+  // Counts in `excluded` that the trial is in the queue (`sign` 1), or is not any more (-1).
+  static void count_excluded(Study& study, const Trial& trial, int sign);
   // Counts the attempts of a trial that was not in memory. Returns the trial's failure if they have
   // spent a budget.
   static std::optional<protocol::Failure> count_attempts(
@@ -684,6 +692,13 @@ struct State {
   void judge_success(Study& study, TrialNumber trial, const std::string& device);
   // Issues trials again that the device has failed.
   void probe_row(Study& study, const std::string& device, FailureRow& row);
+
+  // The next functions are in trust/odd_values.cc (R73).
+  // Lets the device get no lease of the trial while another device may run the study. Empty: lets
+  // all devices get it again, except for the rejected ones.
+  void set_odd_device(Study& study, TrialKey key, Trial& trial, const std::string& device);
+  // Ends that for the trials of the project that no other device may run any more.
+  void lift_odd_devices(Project& project);
 
   // The next functions are in studies.cc.
   void on(const StudySubmitted& event);

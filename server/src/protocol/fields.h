@@ -381,6 +381,12 @@ void visit_fields(Codec& codec, M& m) {
   codec.optional("events"_key, m.events, List{EnumName{}, kMaxWebhookEvents, 1});
 }
 
+template <typename Codec, Is<Bounds> M>
+void visit_fields(Codec& codec, M& m) {
+  codec.optional("low"_key, m.low, Number{});
+  codec.optional("high"_key, m.high, Number{});
+}
+
 template <typename Codec, Is<StudySpec> M>
 void visit_fields(Codec& codec, M& m) {
   codec.required("name"_key, m.name, Characters{kMaxText, 1});
@@ -406,6 +412,7 @@ void visit_fields(Codec& codec, M& m) {
     inner.defaulted("stall_ms"_key, m.stall_ms, Integer{});
     inner.defaulted("max_failures"_key, m.max_failures, Integer{}, 3);
   });
+  value_range_rule(codec, m);
   codec.optional("priority"_key, m.priority, Integer{-100, 100});
   provenance_rule(codec, m);
   codec.optional("project"_key, m.project, Characters{kMaxText, 1});

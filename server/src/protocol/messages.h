@@ -313,6 +313,13 @@ struct Webhook {
   bool operator==(const Webhook&) const = default;
 };
 
+// The range of a value of the objective (R73); a limit that is left out is open.
+struct Bounds {
+  std::optional<double> low{};
+  std::optional<double> high{};
+  bool operator==(const Bounds&) const = default;
+};
+
 // What a researcher submits.
 struct StudySpec {
   std::string name;
@@ -339,6 +346,7 @@ struct StudySpec {
   Millis stall_ms = 0;
   std::int64_t max_failures =
       0;  // how many failed trials that are alike make the study pause itself (R56)
+  std::vector<Bounds> value_range{};  // the range of each value (R73)
   std::int64_t priority = 0;  // the study's rank among its owner's; the highest goes first (R61)
   std::string provenance_json{};  // `provenance` on the wire
   std::string project{};          // the project; left out: the owner's first one

@@ -41,6 +41,8 @@ void trials_rule(Reader& codec, StudySpec& spec);
 void trials_rule(Writer& codec, const StudySpec& spec);
 void data_rule(Reader& codec, StudySpec& spec);
 void data_rule(Writer& codec, const StudySpec& spec);
+void value_range_rule(Reader& codec, StudySpec& spec);
+void value_range_rule(Writer& codec, const StudySpec& spec);
 void provenance_rule(Reader& codec, StudySpec& spec);
 void provenance_rule(Writer& codec, const StudySpec& spec);
 void data_rule(Reader& codec, NewCode& code);

@@ -1,4 +1,5 @@
 // Reads and writes the body of POST /api/studies. Reads bodies that change a study. See codec.h.
+#include <algorithm>
 #include <set>
 
 #include "protocol/codec.h"
@@ -69,6 +70,22 @@ void directions_rule(Writer& codec, const StudySpec& spec) {
   codec.optional("kind"_key, spec.kind, EnumName{});
   if (spec.kind != StudyKind::asked) return;
   codec.required("directions"_key, spec.directions, List{EnumName{}, kMaxValues});
+}
+
+void value_range_rule(Reader& codec, StudySpec& spec) {
+  const Value in = codec.in().find("value_range");
+  codec.optional("value_range"_key, spec.value_range, List{Object{}, kMaxValues, 1});
+  const std::size_t values = std::max<std::size_t>(spec.directions.size(), 1);
+  if (in.present() && spec.value_range.size() != values)
+    in.bad_field("a list with one range for each direction");
+  for (std::size_t i = 0; i < spec.value_range.size(); ++i) {
+    const Bounds& one = spec.value_range[i];
+    if (one.low && one.high && *one.low > *one.high)
+      in.element(i).bad_field("a range whose `low` is at most its `high`");
+  }
+}
+void value_range_rule(Writer& codec, const StudySpec& spec) {
+  codec.optional("value_range"_key, spec.value_range, List{Object{}, kMaxValues});
 }
 
 void data_rule(Reader& codec, StudySpec& spec) { read_data(codec.in(), spec.data); }

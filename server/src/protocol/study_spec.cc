@@ -2,6 +2,8 @@
 #include "protocol/study_spec.h"
 
 #include <algorithm>
+#include <array>
+#include <charconv>
 #include <map>
 #include <optional>
 #include <utility>
@@ -21,6 +23,13 @@ std::int64_t size_of(const Box& box) {
   std::int64_t size = 1;
   for (const auto& [first, end] : box) size *= end - first;
   return size;
+}
+
+// Returns the shortest text of the number.
+std::string text_of(double value) {
+  std::array<char, 32> out{};
+  const auto end = std::to_chars(out.data(), out.data() + out.size(), value).ptr;
+  return {out.data(), end};
 }
 
 // Returns point `number` of a box as JSON text; the last name varies fastest.
@@ -158,6 +167,23 @@ Result<StudySpec> extended_points(const StudySpec& spec, const std::vector<Dimen
 }
 
 }  // namespace
+
+std::optional<Failure> out_of_range(const StudySpec& spec, const TrialResult& result) {
+  if (result.outcome != Outcome::complete) return std::nullopt;
+  const std::size_t count = std::min(spec.value_range.size(), result.values.size());
+  for (std::size_t i = 0; i < count; ++i) {
+    const Bounds& range = spec.value_range[i];
+    const double value = result.values[i];
+    const bool is_low = range.low && value < *range.low;
+    if (!is_low && !(range.high && value > *range.high)) continue;
+    std::string message = "The value " + text_of(value);
+    if (count > 1) message += " of direction " + std::to_string(i + 1);
+    message += is_low ? " is below " + text_of(*range.low) + ", the lowest of the study's range."
+                      : " is above " + text_of(*range.high) + ", the highest of the study's range.";
+    return Failure{Cause::invalid, std::string(kValueOutOfRange), std::move(message), ""};
+  }
+  return std::nullopt;
+}
 
 bool needs_webgpu(const StudySpec& spec) {
   const Requirements& wanted = spec.requires_device;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,14 @@ std::int64_t grid_size(const std::vector<Dimension>& space);
 // Returns point `number` as JSON text; the last parameter varies fastest (R30). REQUIRES: 0 <=
 // number < grid_size(space).
 std::string grid_point(const std::vector<Dimension>& space, std::int64_t number);
+
+// The code of the failure of an attempt, or of a trial, whose value is outside of the study's range
+// (R73).
+inline constexpr std::string_view kValueOutOfRange = "value_out_of_range";
+
+// Returns the failure of a complete result of which a value is outside of the study's range;
+// nullopt for any other result.
+std::optional<Failure> out_of_range(const StudySpec& spec, const TrialResult& result);
 
 // Returns the number of trials that the spec describes; 0 for an ask-and-tell study.
 std::int64_t trial_count(const StudySpec& spec);

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "protocol/study_spec.h"
 #include "storage/records.h"
 
 namespace hyperflock::storage {
@@ -60,6 +61,7 @@ class FailureBudget {
   // Counts a failure. Returns the trial's failure if a budget is spent now.
   std::optional<protocol::Failure> spend(const std::string& device,
                                          const protocol::Failure& failure) {
+    if (failure.code == protocol::kValueOutOfRange) return spend_on_value(failure);
     const auto cause = static_cast<std::size_t>(failure.cause);
     const int nth = ++failures_[cause];
     if (failure.cause == protocol::Cause::worker_lost) {
@@ -83,6 +85,7 @@ class FailureBudget {
 
   // Counts a failure no longer. REQUIRES: spend() was called with the same arguments.
   void give_back(const std::string& device, const protocol::Failure& failure) {
+    if (failure.code == protocol::kValueOutOfRange) return odd_value_.reset();
     --failures_[static_cast<std::size_t>(failure.cause)];
     const auto found = std::ranges::find(lost_, device, &Lost::device);
     if (failure.cause != protocol::Cause::worker_lost || found == lost_.end()) return;
@@ -97,12 +100,25 @@ class FailureBudget {
   }
 
  private:
+  // The first value outside of the study's range may be the device's fault. A second one fails the
+  // trial (R73).
+  std::optional<protocol::Failure> spend_on_value(const protocol::Failure& failure) {
+    if (!odd_value_) {
+      odd_value_ = failure.message;
+      return std::nullopt;
+    }
+    protocol::Failure both = failure;
+    both.message = "Two attempts gave such values. " + *odd_value_ + " " + failure.message;
+    return both;
+  }
+
   struct Lost {
     std::string device;
     int times = 0;
   };
   std::array<int, kCauses> failures_{};
-  std::vector<Lost> lost_;  // at most kPoisonDevices
+  std::vector<Lost> lost_;                  // at most kPoisonDevices
+  std::optional<std::string> odd_value_{};  // what the first failure for this reason says
 };
 
 }  // namespace hyperflock::storage

@@ -59,6 +59,9 @@ struct StartAttempt {
 // evidence (`superseded`, verdict evidence). The result of a trial that FailTrial gave up can be
 // accepted, too. The trial then counts as complete or pruned instead, with a new seq (R12).
 //
+// A complete result with a value outside of the study's range counts as failed, with the code
+// value_out_of_range (R73), unless the dispatcher has checked it. Its values are kept.
+//
 // A failed result ends the attempt (`applied`, verdict recorded). If the attempt has ended before,
 // its state stays, and its failure too if it has one. So an attempt counts only once against the
 // budget of its trial (R18).
@@ -73,6 +76,7 @@ struct StartAttempt {
 struct StoreResult {
   std::string device;
   protocol::TrialResult result;
+  bool in_range = false;  // the study's range was checked already
 };
 
 // Ends an attempt. Outcomes: `conflict` if it does not exist, `repeated` if it is not live.

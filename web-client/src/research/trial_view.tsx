@@ -137,6 +137,11 @@ function reasonOf(rejected: RejectionRow, words: Words): string {
   return known ?? visibleText(reason);
 }
 
+/** Returns why the server does not believe the result. Devices choose most codes themselves. */
+function suspicionOf(code: string, words: Words): string | undefined {
+  return Object.hasOwn(words.trial.suspicions, code) ? words.trial.suspicions[code] : undefined;
+}
+
 function Attempt({
   attempt,
   store,
@@ -148,6 +153,7 @@ function Attempt({
 }) {
   const words = store.words.value;
   const format = store.format.value;
+  const suspicion = attempt.error === null ? undefined : suspicionOf(attempt.error.code, words);
   const rows: readonly (readonly [string, string])[] = [
     [words.trial.device, `${deviceText(attempt.device, words)} (${attempt.device.device})`],
     [words.trial.started, format.time(attempt.startedAt)],
@@ -169,7 +175,10 @@ function Attempt({
     <li class="attempt stack">
       <div class="title-row">
         <h3>{words.trial.attempt(format.integer(attempt.attempt))}</h3>
-        <StateChip state={attempt.state} label={words.attemptStates[attempt.state]} />
+        <StateChip
+          state={attempt.state}
+          label={suspicion === undefined ? words.attemptStates[attempt.state] : words.trial.suspect}
+        />
       </div>
       <Pairs rows={rows} />
       {attempt.rejected === null ? (
@@ -185,6 +194,11 @@ function Attempt({
                 format.time(attempt.rejected.at),
               )}
           {attempt.rejected.reason === undefined ? "" : `: ${reasonOf(attempt.rejected, words)}`}
+        </p>
+      )}
+      {suspicion === undefined ? null : (
+        <p class="quiet" data-part="suspect">
+          {suspicion}
         </p>
       )}
       {attempt.error === null ? null : (

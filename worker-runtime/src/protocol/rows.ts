@@ -101,6 +101,13 @@ export const requirements = fields({
 });
 export type Requirements = v.InferOutput<typeof requirements>;
 
+/** The range of a value of the objective (R73); a limit that is left out is open. */
+export const bounds = fields({
+  low: v.exactOptional(number),
+  high: v.exactOptional(number),
+});
+export type Bounds = v.InferOutput<typeof bounds>;
+
 /** The best complete trial of a study. */
 export const bestRow = fields({
   trial: integer(),
@@ -197,6 +204,7 @@ export const studyRow = fields({
   best_pending: v.exactOptional(flag),
   kind: v.exactOptional(studyKind),
   directions: v.exactOptional(list(direction, MAX_VALUES, 1)),
+  value_range: v.exactOptional(list(bounds, MAX_VALUES, 1)),
   sampler: v.exactOptional(samplerRow),
   wanted: v.exactOptional(integer()),
   estimate: v.exactOptional(estimateRow),

@@ -14,6 +14,7 @@ from collections.abc import Container, Mapping, Sequence
 from datetime import datetime, timezone
 from typing import Any
 
+from msgspec import UnsetType
 from rich.table import Table
 from rich.text import Text
 
@@ -32,8 +33,10 @@ from hyperflock._reports.held import held_text
 from hyperflock._reports.html import state_text
 from hyperflock._reports.stopped import stopped_text
 from hyperflock._reports.webhook import webhook_text
-from hyperflock._transport.messages import Dimension, SamplerRow, StudyRow, ValueRange
+from hyperflock._transport.messages import Bounds, Dimension, SamplerRow, StudyRow, ValueRange
 
+# The codes of errors for which the server does not believe a result.
+SUSPICIONS = frozenset({"value_out_of_range"})
 # Why the server itself rejects an attempt, by its code.
 SERVER_REASONS = {
     "device_fails": "its device failed several trials in a row, so the trial ran again elsewhere",
@@ -161,6 +164,8 @@ def study_lines(study: Study, *, short: bool = False) -> list[tuple[str, str]]:
         lines.append(("kind", row.kind))
     if told["backend"]:
         lines.append(("backend", told["backend"]))
+    if row.value_range:
+        lines.append(("value range", ", ".join(_range_text(one) for one in row.value_range)))
     for name, value in told["requires"].items():
         lines.append((f"requires {name}", str(value)))
     if told["finished_at"]:
@@ -179,6 +184,12 @@ def study_lines(study: Study, *, short: bool = False) -> list[tuple[str, str]]:
         text = "one of each point" if row.kind == "points" else _values_text(dimension, short)
         lines.append((f"space {_cut(dimension.name, 40, short)}", text))
     return lines
+
+
+def _range_text(bounds: Bounds) -> str:
+    low = "-inf" if isinstance(bounds.low, UnsetType) else number_text(bounds.low)
+    high = "inf" if isinstance(bounds.high, UnsetType) else number_text(bounds.high)
+    return f"{low} to {high}"
 
 
 def sampler_text(row: StudyRow, *, short: bool = False) -> str:
@@ -295,7 +306,8 @@ def attempt_texts(trial: TrialResult) -> list[str]:
     texts = []
     for run in trial.attempt_list or ():
         device = f"{run.device} ({run.device_class}, {run.engine}, {_computed_on(run)})"
-        text = f"attempt {run.id} {run.state} on {device}, {run.run_s:.1f} s"
+        state = "suspect" if run.error and run.error.code in SUSPICIONS else run.state
+        text = f"attempt {run.id} {state} on {device}, {run.run_s:.1f} s"
         if run.code_version > 1:
             text += f", version {run.code_version} of the code"
         if run.rejection:

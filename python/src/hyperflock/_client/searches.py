@@ -34,6 +34,7 @@ from hyperflock._client.webhooks import webhook_of
 from hyperflock._execution.dry_run import DryRun
 from hyperflock._model.data import prepare
 from hyperflock._model.space import SearchSpace, Space, dimensions_of, kind_of
+from hyperflock._model.value_range import Range
 from hyperflock._transport import background_loop as _loop
 from hyperflock._transport.messages import Backend, Direction, WebhookEvent
 
@@ -93,6 +94,7 @@ class AsyncSearches(ABC):
         requires: Requires | None = None,
         time_limit_s: float | None = None,
         max_failures: int | None = DEFAULT_MAX_FAILURES,
+        value_range: Range | None = None,
         priority: int = 0,
         webhook: str | None = None,
         webhook_events: Sequence[WebhookEvent] | None = None,
@@ -145,6 +147,11 @@ class AsyncSearches(ABC):
         max_failures
             After this many failed trials that are alike, and before any has succeeded, the study
             pauses itself (`Study.stopped_by`). None means never.
+        value_range
+            The lowest and the highest value that the objective can return, such as ``(0, 1)``; None
+            in place of one of them means no limit. A device that sends another value is not
+            believed: its attempt fails with the code ``value_out_of_range``, and the trial runs
+            again on another device. If that sends one too, the trial fails.
         priority
             From -100 to 100. Of one's own studies, those with the highest priority get devices
             first. `Study.set_priority` changes it.
@@ -203,6 +210,7 @@ class AsyncSearches(ABC):
                 "requires": requires,
                 "time_limit_s": time_limit_s,
                 "max_failures": max_failures,
+                "value_range": value_range,
                 "priority": priority,
                 "webhook": webhook,
                 "webhook_events": webhook_events,

@@ -32,10 +32,12 @@ from hyperflock._model.data import DataSet
 from hyperflock._model.grid import point_of, trial_seed
 from hyperflock._model.space import SearchSpace, Space, dimensions_of, kind_of
 from hyperflock._model.spec import encode_spec
+from hyperflock._model.value_range import Range, bounds_of
 from hyperflock._transport.http import AGENT, Http
 from hyperflock._transport.messages import (
     Backend,
     BlobRef,
+    Bounds,
     Dimension,
     Direction,
     Limits,
@@ -73,6 +75,7 @@ class GridOptions(TypedDict, total=False):
     requires: Requires | None
     time_limit_s: float | None
     max_failures: int | None
+    value_range: Range | None
     priority: int
     webhook: str | None
     webhook_events: Sequence[WebhookEvent] | None
@@ -103,6 +106,7 @@ class Submission:
     # None means DEFAULT_TIME_LIMIT_S, or the server's limit if that is lower.
     time_limit_s: float | None = None
     max_failures: int | None = DEFAULT_MAX_FAILURES
+    value_range: Range | Sequence[Range] | None = None
     priority: int = 0
     webhook: str | None = None
     webhook_events: Sequence[WebhookEvent] | None = None
@@ -147,6 +151,7 @@ class Submission:
                 field="max_failures",
             )
         check_priority(self.priority)
+        self._bounds()
 
     @property
     def blobs(self) -> list[Blob]:
@@ -209,6 +214,7 @@ class Submission:
                 time_limit_ms=round(self._time_limit_s * 1000),
                 max_failures=self.max_failures or 0,
             ),
+            value_range=self._bounds() or UNSET,
             priority=self.priority or UNSET,
             webhook=webhook_of(self.webhook, self.webhook_events) or UNSET,
             provenance={
@@ -217,6 +223,10 @@ class Submission:
             },
         )
         return encode_spec(spec, names_time_limit=self.time_limit_s is not None)
+
+    def _bounds(self) -> list[Bounds]:
+        directions = 1 if self.directions is None else len(self.directions)
+        return bounds_of(self.value_range, directions)
 
     @property
     def _time_limit_s(self) -> float:

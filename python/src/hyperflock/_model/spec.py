@@ -6,11 +6,12 @@ The module is pure; any thread may use it.
 from __future__ import annotations
 
 import json
+import math
 from itertools import pairwise
 from typing import Any
 
 import msgspec
-from msgspec import UNSET
+from msgspec import UNSET, UnsetType
 
 from hyperflock._base.errors import ProtocolError
 from hyperflock._model.space import check_dimensions, is_drawn
@@ -82,6 +83,7 @@ def check_spec(spec: StudySpec) -> None:
         check_dimensions(spec.space, kind_of(spec))
         if is_drawn(kind_of(spec)):
             _check_trials(spec)
+    _check_value_range(spec)
     _check_grown(spec)
     seen = set()
     for index, ref in enumerate(spec.data):
@@ -93,6 +95,19 @@ def check_spec(spec: StudySpec) -> None:
         seen.add(ref.name)
     if len(json.dumps(spec.provenance, separators=(",", ":")).encode()) > MAX_PROVENANCE_BYTES:
         raise ProtocolError("the provenance is too long", code="too_long", field="provenance")
+
+
+def _check_value_range(spec: StudySpec) -> None:
+    if not isinstance(spec.value_range, list):
+        return
+    directions = spec.directions if isinstance(spec.directions, list) else [spec.direction]
+    if len(spec.value_range) != len(directions):
+        raise _bad("value_range", "does not have one range for each direction")
+    for index, one in enumerate(spec.value_range):
+        low = -math.inf if isinstance(one.low, UnsetType) else one.low
+        high = math.inf if isinstance(one.high, UnsetType) else one.high
+        if low > high:
+            raise _bad(f"value_range[{index}]", "has a low above its high")
 
 
 def _check_grown(spec: StudySpec) -> None:

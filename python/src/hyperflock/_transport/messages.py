@@ -446,6 +446,13 @@ class Webhook(Struct):
     ) = UNSET
 
 
+class Bounds(Struct, omit_defaults=True):
+    """The range of a value of the objective (R73); a limit that is left out is open."""
+
+    low: float | UnsetType = UNSET
+    high: float | UnsetType = UNSET
+
+
 class StudySpec(Struct, kw_only=True):
     """What a researcher submits."""
 
@@ -471,6 +478,10 @@ class StudySpec(Struct, kw_only=True):
     # chosen by the server: the runtime on which the study's trials run (R58)
     runtime_index: Sha256 | UnsetType = UNSET
     limits: Limits = msgspec.field(default_factory=Limits)
+    # the range of each value (R73)
+    value_range: Annotated[list[Bounds], Meta(min_length=1, max_length=MAX_VALUES)] | UnsetType = (
+        UNSET
+    )
     # the study's rank among its owner's; the highest goes first (R61)
     priority: Priority | UnsetType = UNSET
     provenance: dict[str, Any] = msgspec.field(default_factory=dict)
@@ -602,6 +613,10 @@ class StudyRow(StudyProgress, Struct):
     directions: (
         Annotated[list[Direction], Meta(min_length=1, max_length=MAX_VALUES)] | UnsetType
     ) = UNSET
+    # the range of each value (R73)
+    value_range: Annotated[list[Bounds], Meta(min_length=1, max_length=MAX_VALUES)] | UnsetType = (
+        UNSET
+    )
     sampler: SamplerRow | UnsetType = UNSET
     wanted: Count | UnsetType = UNSET  # how many trials the owner wants altogether; 0: unknown
     estimate: EstimateRow | UnsetType = UNSET  # how long a running study will still take

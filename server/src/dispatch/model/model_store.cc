@@ -77,7 +77,12 @@ Outcome ModelStore::apply_one(const storage::StoreResult& t) {
   if (row.result_seq != 0) {
     return outcome(Applied::repeated, row.trial, verdicts.at(row.id));
   }
-  const Outcome judged = judge(row, study, trial, t.result);
+  protocol::TrialResult result = t.result;
+  if (auto failure = protocol::out_of_range(study.created.spec, result)) {
+    result.failure = std::move(failure);
+    result.outcome = protocol::Outcome::failed;
+  }
+  const Outcome judged = judge(row, study, trial, result);
   verdicts[row.id] = *judged.verdict;
   return judged;
 }

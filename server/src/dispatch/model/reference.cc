@@ -296,7 +296,7 @@ bool Reference::has_work_for(const std::string& worker, const Study& study) cons
   if (!has_work(study)) return false;
   if (study.asked() ? !study.fresh.empty() : study.next < study.options.trials) return true;
   return std::ranges::any_of(study.queue,
-                             [&](Id id) { return !study.trials.at(id).rejected.contains(worker); });
+                             [&](Id id) { return !study.trials.at(id).excludes(worker); });
 }
 
 Reference::Id Reference::running_of(Id study) const {
@@ -324,6 +324,7 @@ std::vector<Reference::Started> Reference::pump(const std::string& project,
   std::erase_if(awaiting_, [&](const std::string& worker) {
     return !connected(worker) || sessions_.at(worker).project == project;
   });
+  lift_odd_devices(project);
   if (leases_nothing()) return out;
   for (const std::string& worker : std::vector<std::string>(idle_)) {
     const Session& session = sessions_.at(worker);
@@ -345,7 +346,7 @@ Reference::Started Reference::start_next(const Chosen& chosen, const std::string
   Study& study = studies_.at(chosen.study);
   Id trial = study.next;
   const auto waiting = std::ranges::find_if(
-      study.queue, [&](Id id) { return !study.trials.at(id).rejected.contains(worker); });
+      study.queue, [&](Id id) { return !study.trials.at(id).excludes(worker); });
   if (waiting != study.queue.end()) {
     trial = *waiting;
     study.queue.erase(waiting);
@@ -401,7 +402,7 @@ std::optional<std::pair<Reference::Id, Reference::Id>> Reference::slow_trial(
     if (!may_run(worker, id) || is_barred(id, worker, Turn::asks)) continue;
     for (const auto& [number, trial] : study.trials) {
       if (trial.state != TrialState::running || trial.speculated) continue;
-      if (trial.lost_with.contains(worker) || trial.rejected.contains(worker)) continue;
+      if (trial.lost_with.contains(worker) || trial.excludes(worker)) continue;
       std::vector<const Attempt*> live;
       for (const auto& [attempt_id, attempt] : attempts_) {
         const bool is_its = attempt.study == id && attempt.trial == number;
@@ -568,6 +569,7 @@ void Reference::reload() {
     study.next = study.trials.empty() ? 0 : study.trials.rbegin()->first + 1;
     for (auto& [number, trial] : study.trials) {
       trial.due.reset();
+      trial.odd_device.clear();
       trial.lead.reset();
       trial.superseded = false;
       trial.ran = false;

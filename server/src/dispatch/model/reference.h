@@ -59,6 +59,8 @@ class Reference {
     storage::TrialState state = storage::TrialState::running;
     std::array<int, 7> failures{};
     std::set<std::string> lost_with;
+    int odd_values = 0;        // attempts with a value outside of the range (R73)
+    std::string odd_device{};  // the newest one's device, while others are there
     std::optional<Id> accepted;
     std::string failure_code;
     std::optional<Instant> due;  // the end of its back-off
@@ -66,6 +68,9 @@ class Reference {
     std::optional<Saved> saved;           // the newest checkpoint
     std::optional<Saved> saved_before{};  // the one before
     std::set<std::string> rejected{};     // devices that get it no more (R71)
+    bool excludes(const std::string& device) const {
+      return rejected.contains(device) || odd_device == device;
+    }
     // For ask-and-tell studies: `log` has the suggested values by name, in the order of the
     // suggestions; `lead` is the attempt whose points count; `ran` says whether the trial has run,
     // and `superseded` whether it ran as another attempt before `lead`.
@@ -175,7 +180,8 @@ class Reference {
   Said claim(const std::string& owner, Id study, bool standby);
   Said leave(const std::string& owner);
   Said says(const std::string& owner, const protocol::OwnerReply& reply);
-  Said complete(const std::string& worker, Id attempt, bool next);
+  // `odd`: the value is outside of the study's range, if it has one.
+  Said complete(const std::string& worker, Id attempt, bool next, bool odd = false);
   Said failed(const std::string& worker, Id attempt, protocol::Cause cause, bool next);
   Said release(const std::string& worker, Id attempt, protocol::ReleaseReason reason);
   Said checkpoint(const std::string& worker, Id attempt, Id blob);
@@ -322,6 +328,7 @@ class Reference {
   bool has_long_row(Id study, const std::string& device) const;
   bool is_barred(Id study, const std::string& device, Turn turn) const;
   bool has_other_device(Id study, const std::string& device) const;
+  void lift_odd_devices(const std::string& project);  // (R73)
   static void forget_rows(Study& study);
   void count_in_row(const Attempt& attempt, protocol::Cause cause);
   void end_rows(const Attempt& attempt);
@@ -366,7 +373,7 @@ class Reference {
                std::string ack = {});
 
   void result(const std::string& worker, Id attempt, std::optional<protocol::Cause> cause,
-              bool next);
+              bool next, bool odd = false);
   void end(Attempt& attempt, storage::AttemptState state);  // closes the attempt
   void let_go(Attempt& attempt, storage::AttemptState state);
   // Revokes the live attempts of a study that an administrator has stopped (R67).

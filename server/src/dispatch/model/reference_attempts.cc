@@ -8,6 +8,7 @@
 namespace hyperflock::dispatch {
 
 using protocol::Cause;
+using protocol::kValueOutOfRange;
 using protocol::PulseState;
 using storage::AttemptState;
 using storage::kBudget;
@@ -112,9 +113,11 @@ Said Reference::should_prune(const std::string& worker, Id id, Id step) {
   return done();
 }
 
-Said Reference::complete(const std::string& worker, Id attempt, bool next) {
+Said Reference::complete(const std::string& worker, Id attempt, bool next, bool odd) {
   begin();
-  result(worker, attempt, {}, next);
+  const auto found = attempts_.find(attempt);
+  odd = odd && found != attempts_.end() && studies_.at(found->second.study).options.ranged;
+  result(worker, attempt, odd ? std::optional(Cause::invalid) : std::nullopt, next, odd);
   finish_event();
   return done();
 }
@@ -143,7 +146,8 @@ Said Reference::release(const std::string& worker, Id id, protocol::ReleaseReaso
   return done();
 }
 
-void Reference::result(const std::string& worker, Id id, std::optional<Cause> cause, bool next) {
+void Reference::result(const std::string& worker, Id id, std::optional<Cause> cause, bool next,
+                       bool odd) {
   Attempt* attempt = own(worker, id);
   const auto foreign = attempts_.find(id);
   if (attempt == nullptr && foreign != attempts_.end() &&
@@ -197,7 +201,7 @@ void Reference::result(const std::string& worker, Id id, std::optional<Cause> ca
           trial.saved.reset();
           requeue(attempt->study, attempt->trial, 0);
         } else {
-          failed = count_failure(*attempt, *cause, "code");
+          failed = count_failure(*attempt, *cause, odd ? std::string(kValueOutOfRange) : "code");
         }
       }
     } else if (!attempt->verdict && !trial.accepted && !attempt->rejected &&
@@ -267,6 +271,18 @@ bool Reference::count_failure(const Attempt& attempt, Cause cause, const std::st
   attempts_.at(attempt.id).counted = cause;
   attempts_.at(attempt.id).failure_code = code;
   if (trial.state != TrialState::running) return false;  // two attempts failed at the same moment
+  if (code == kValueOutOfRange) {
+    if (++trial.odd_values == 1) {
+      if (!trial.excludes(attempt.device) && has_other_device(attempt.study, attempt.device))
+        trial.odd_device = attempt.device;
+      requeue(attempt.study, attempt.trial, 0);
+      judge_failure(attempt);
+      return false;
+    }
+    fail_trial(attempt.study, attempt.trial, cause, code, attempt.device);
+    judge_failure(attempt);
+    return true;
+  }
   const auto index = static_cast<std::size_t>(cause);
   const int nth = ++trial.failures[index];
   if (cause == Cause::worker_lost) trial.lost_with.insert(attempt.device);

@@ -36,6 +36,16 @@ bool Reference::has_other_device(Id study, const std::string& device) const {
   });
 }
 
+void Reference::lift_odd_devices(const std::string& project) {
+  for (auto& [id, study] : studies_) {
+    if (study.options.project != project) continue;
+    for (auto& [number, trial] : study.trials) {
+      if (trial.odd_device.empty() || has_other_device(id, trial.odd_device)) continue;
+      trial.odd_device.clear();
+    }
+  }
+}
+
 void Reference::forget_rows(Study& study) {
   study.rows.clear();
   study.results = study.failures = 0;

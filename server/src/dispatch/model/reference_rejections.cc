@@ -22,6 +22,7 @@ std::optional<Reference::RejectedTrial> Reference::reject_trial(Id study, Id num
   RejectedTrial found{.trial = number, .attempts = {}};
   std::set<Id> rejected;
   std::array<int, 7> failures{};
+  int odd_values = 0;
   std::set<std::string> lost_with;
   bool blamed = false;
   for (auto& [id, attempt] : attempts_) {
@@ -36,6 +37,12 @@ std::optional<Reference::RejectedTrial> Reference::reject_trial(Id study, Id num
     if (!attempt.counted) continue;
     if (attempt.rejected) {
       blamed = true;
+      continue;
+    }
+    if (attempt.failure_code == protocol::kValueOutOfRange) {
+      if (++odd_values == 1) continue;
+      found.failed_by = attempt.counted;
+      found.failure_code = attempt.failure_code;
       continue;
     }
     const auto index = static_cast<std::size_t>(*attempt.counted);
@@ -54,6 +61,8 @@ std::optional<Reference::RejectedTrial> Reference::reject_trial(Id study, Id num
   found.runs_again = !one.asked() && one.state != StudyState::cancelled && (loses || failed);
   if (found.attempts.empty() && !found.runs_again) return std::nullopt;
   trial.failures = failures;
+  trial.odd_values = odd_values;
+  if (found.runs_again) trial.odd_device.clear();
   trial.lost_with = std::move(lost_with);
   if (loses) {
     Attempt& accepted = attempts_.at(*trial.accepted);

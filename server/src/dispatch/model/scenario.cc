@@ -430,6 +430,7 @@ Said Scenario::submit(const StudyOptions& options) {
   spec.time_limit_ms = options.time_limit_ms;
   spec.stall_ms = options.stall_ms;
   spec.max_failures = options.max_failures;
+  if (options.ranged) spec.value_range = {{.low = 0, .high = 1}};
   spec.backend = options.backend;
   spec.priority = options.priority;
   StudySubmitted event{RequestId{next_request_++}, options.owner, options.project, std::move(spec)};

@@ -121,6 +121,7 @@ struct StudyOptions {
   std::string backend{};
   int directions = 0;  // of an ask-and-tell study; 0 for a grid
   std::int64_t max_failures = 0;
+  bool ranged = false;  // its values are from 0 to 1 (R73)
   std::string owner = "ada";
   std::int64_t priority = 0;
   std::string webhook{};  // its address; it wants all events

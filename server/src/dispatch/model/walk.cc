@@ -23,8 +23,12 @@ Said should_prune(Scenario& s, const Action& a) {
 Said should_prune(Reference& r, const Action& a) {
   return r.should_prune(a.worker, a.id, a.amount);
 }
-Said complete(Scenario& s, const Action& a) { return s.complete(a.worker, a.id, 0.5, a.next); }
-Said complete(Reference& r, const Action& a) { return r.complete(a.worker, a.id, a.next); }
+Said complete(Scenario& s, const Action& a) {
+  return s.complete(a.worker, a.id, a.amount >= 6 ? 7 : 0.5, a.next);
+}
+Said complete(Reference& r, const Action& a) {
+  return r.complete(a.worker, a.id, a.next, a.amount >= 6);
+}
 
 // Applies an action to the dispatcher or to the reference model.
 template <typename World>

@@ -335,6 +335,7 @@ class Walk {
                     .backend = chance(4) ? "webgpu" : "",
                     .directions = owned_ && chance(2) ? 1 : 0,
                     .max_failures = static_cast<std::int64_t>(draw(4)),
+                    .ranged = chance(3),
                     .owner = chance(2) ? "ada" : "eve",
                     .priority = drawn_priority(),
                     .webhook = {},

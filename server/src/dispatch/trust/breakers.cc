@@ -51,7 +51,9 @@ bool State::has_other_device(const Study& study, const std::string& device) cons
 
 void State::note_missing_device(const std::string& project) {
   const auto found = projects.find(project);
-  if (found != projects.end() && found->second.bars) dirty_projects.insert(project);
+  if (found == projects.end()) return;
+  found->second.lacks_device = !found->second.odd_trials.empty();
+  if (found->second.lacks_device || found->second.bars) dirty_projects.insert(project);
 }
 
 void State::count_in_row(Study& study, TrialNumber trial, const std::string& device,
@@ -73,8 +75,8 @@ void State::count_in_row(Study& study, TrialNumber trial, const std::string& dev
       length_that_bars(breaker.failures - row.length, breaker.results - row.length);
   if (row.bars == 0 && row.length < enough) return;
   row.until = now + bar_ms(settings.bar_ms, settings.longest_bar_ms, ++row.bars);
-  dirty_projects.insert(study.project);
   has_barred = projects[study.project].bars = true;
+  note_missing_device(study.project);
   if (row.bars > 1 || cause == protocol::Cause::out_of_memory) return;
   auto& barred = projects[study.project].barred;
   if (!barred.contains(device) && !make_room(barred)) return;

@@ -257,6 +257,15 @@ std::string study_row_json(const storage::StudyRow& row, Sampler sampler,
   }
   if (row.search_from) study.boolean("best_pending", true);
   if (asked) append_asked(study, row, sampler);
+  if (!row.spec.value_range.empty()) {
+    std::string& ranges = study.begin("value_range");
+    append_list(ranges, row.spec.value_range, [&ranges](const protocol::Bounds& one) {
+      ObjectWriter range(ranges);
+      if (one.low) range.number("low", *one.low);
+      if (one.high) range.number("high", *one.high);
+      range.end();
+    });
+  }
   if (row.state == storage::StudyState::running)
     append_estimate(study.begin("estimate"), row, estimate, !held.code.empty());
   if (row.webhook) append_webhook(study.begin("webhook"), *row.webhook);

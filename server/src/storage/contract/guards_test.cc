@@ -198,6 +198,22 @@ TEST_P(StorageContract, FailedResultEndsTheAttemptOnly) {
   EXPECT_EQ(study(1).running, 1);
 }
 
+TEST_P(StorageContract, R73_AValueOutsideOfTheRangeIsKeptAndNeverAccepted) {
+  CreateStudy create = create_study(1);
+  create.spec.value_range = {{.low = 0, .high = 1}};
+  apply({create, start(1, key(1, 0)), end(1, AttemptState::expired)});
+  const Outcome late = apply_one(complete(1, {7}));
+  EXPECT_EQ(late.verdict, protocol::Verdict::recorded);
+  EXPECT_EQ(trial(1, 0).trial.state, TrialState::running);
+  EXPECT_THAT(trial(1, 0).attempts_list.at(0).values, ::testing::ElementsAre(7));
+  apply({start(2, key(1, 0))});
+  EXPECT_EQ(apply_one(complete(2, {7})).verdict, protocol::Verdict::recorded);
+  EXPECT_EQ(trial(1, 0).attempts_list.at(1).state, AttemptState::failed);
+  EXPECT_EQ(trial(1, 0).attempts_list.at(1).failure->code, "value_out_of_range");
+  apply({start(3, key(1, 0))});
+  EXPECT_EQ(apply_one(complete(3, {1})).verdict, protocol::Verdict::accepted);
+}
+
 TEST_P(StorageContract, R18_LateFailureOfAnEndedAttemptIsRecordedAndChangesNeitherStateNorFailure) {
   apply({create_study(1), start(1, key(1, 0)), start(2, key(1, 1)), start(3, key(1, 2))});
   EndAttempt expired = end(1, AttemptState::expired);

@@ -160,14 +160,31 @@ Outcome Writer::apply_one(const StartAttempt& start) {
   return outcome(Applied::applied, start.trial);
 }
 
+std::optional<protocol::Failure> Writer::odd_value(Study& study,
+                                                   const protocol::TrialResult& result) {
+  if (!study.has_range) {
+    Query row = db_->query("SELECT spec FROM studies WHERE id = ?", study.row.id);
+    if (row.next()) study.row.spec.value_range = read_spec(row.text(0), study.row.id).value_range;
+    study.has_range = true;
+  }
+  return protocol::out_of_range(study.row.spec, result);
+}
+
 Outcome Writer::apply_one(const StoreResult& store) {
-  const protocol::TrialResult& result = store.result;
-  const auto rows = rows_->for_result(result.attempt);
+  const auto rows = rows_->for_result(store.result.attempt);
   if (!rows || rows->device != store.device) return outcome(Applied::conflict);
   const TrialKey trial = rows->trial;
   Study* study = find_study(trial.study);
   if (study == nullptr) return outcome(Applied::conflict);
   if (rows->verdict) return of_result(Applied::repeated, trial, *rows->verdict);
+  // The dispatcher does not know the study of a result that comes after its lease (R12).
+  std::optional<protocol::TrialResult> odd;
+  if (auto failure = store.in_range ? std::nullopt : odd_value(*study, store.result)) {
+    odd = store.result;
+    odd->outcome = protocol::Outcome::failed;
+    odd->failure = std::move(failure);
+  }
+  const protocol::TrialResult& result = odd ? *odd : store.result;
   Outcome judged = of_result(Applied::superseded, trial, protocol::Verdict::evidence);
   AttemptState state = AttemptState::evidence;
   if (result.outcome == protocol::Outcome::failed) {

@@ -53,6 +53,7 @@ class Writer {
     // Known numbers of series by name, and whether the study has any series.
     std::unordered_map<std::string, std::int64_t> series{};
     std::optional<bool> has_series{};
+    bool has_range = false;  // whether the range in the row's spec was read
   };
 
   // What the writer must know to decide whether an owner's records may grow. These values are
@@ -151,6 +152,8 @@ class Writer {
   void charge_artifact(Study& study, AttemptId uploader, Charge how, std::int64_t bytes);
   void charge_checkpoint(Study& study, AttemptId uploader, std::int64_t bytes);
   void charge_device(StudyId study, AttemptId uploader, std::int64_t bytes);
+  // Returns the failure of a result with a value outside of the study's range (R73).
+  std::optional<protocol::Failure> odd_value(Study& study, const protocol::TrialResult& result);
   bool has_room_for_records(const Study& study, std::int64_t bytes);
 
   // The next functions are in asked.cc.

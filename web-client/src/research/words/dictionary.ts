@@ -416,6 +416,10 @@ export interface Words {
     readonly rejectedByServer: (when: string) => string;
     /** Why the server rejects an attempt, by its code. */
     readonly serverReasons: Readonly<Record<string, string>>;
+    /** The state of an attempt whose result the server does not believe. */
+    readonly suspect: string;
+    /** Why the server does not believe a result, by the code of the attempt's error (R73). */
+    readonly suspicions: Readonly<Record<string, string>>;
     readonly rejectTrial: string;
     readonly rejectDevice: string;
     readonly rejectTrialTitle: string;

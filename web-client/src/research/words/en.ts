@@ -461,6 +461,11 @@ export const en: Words = {
     download: "Download",
     downloadNamed: (name) => `Download ${name}`,
     rejected: (who, when) => `Rejected by ${who}, ${when}`,
+    suspect: "Suspect",
+    suspicions: {
+      value_out_of_range:
+        "The value is outside of the range that the study states. It does not count: the trial runs again on another device, and fails if that gives such a value, too.",
+    },
     rejectedByServer: (when) => `Rejected by the server, ${when}`,
     serverReasons: {
       device_fails:

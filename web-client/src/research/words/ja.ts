@@ -463,6 +463,11 @@ export const ja: Words = {
     download: "ダウンロード",
     downloadNamed: (name) => `${name} をダウンロード`,
     rejected: (who, when) => `${who} が却下しました（${when}）`,
+    suspect: "疑わしい結果",
+    suspicions: {
+      value_out_of_range:
+        "値がスタディの指定した範囲の外にあるため、採用しません。別の端末で試行をやり直し、そこでも範囲外の値になれば、試行は失敗となります。",
+    },
     rejectedByServer: (when) => `サーバーが却下しました（${when}）`,
     serverReasons: {
       device_fails: "この端末は試行に続けて失敗したため、別の端末で試行をやり直しました",

@@ -29,6 +29,7 @@ from hyperflock._client.placement import Requires, backend_of
 from hyperflock._client.searches import Objective, name_of
 from hyperflock._client.submission import DEFAULT_MAX_FAILURES, Submission
 from hyperflock._model.data import prepare
+from hyperflock._model.value_range import Range
 from hyperflock._transport.http import Http
 from hyperflock._transport.messages import Backend, Direction, StudyRow, WebhookEvent
 from hyperflock._transport.owner_link import OwnerLink
@@ -64,6 +65,7 @@ def optimize(
     requires: Requires | None = None,
     time_limit_s: float | None = None,
     max_failures: int | None = DEFAULT_MAX_FAILURES,
+    value_range: Range | Sequence[Range] | None = None,
     priority: int = 0,
     webhook: str | None = None,
     webhook_events: Sequence[WebhookEvent] | None = None,
@@ -105,6 +107,8 @@ def optimize(
         Optuna chose that name.
     data, seed, runtime, backend, requires, time_limit_s, max_failures, priority, wheels
         See `Client.grid`. ``seed`` is for the random generators of trials; the sampler has its own.
+    value_range
+        See `Client.grid`. A study with several directions has one pair for each.
     webhook, webhook_events
         See `Client.grid`.
 
@@ -150,6 +154,7 @@ def optimize(
         requires=requires,
         time_limit_s=time_limit_s,
         max_failures=max_failures,
+        value_range=value_range,
         priority=priority,
         webhook=webhook,
         webhook_events=webhook_events,
