@@ -7,6 +7,12 @@ step_runtime() {
     --brotli-quality "${BROTLI_QUALITY:-9}"
 }
 
+# Builds the packs: packages that only some studies need.
+step_packs() {
+  python3 worker-runtime/runtime/gather_packs.py --cache build/cache --out build/packs --node build/venv/bin/node \
+    --brotli-quality "${BROTLI_QUALITY:-9}"
+}
+
 # Builds the volunteer for Node, which wheels contain for machines without a browser.
 step_volunteer() {
   local key

@@ -18,6 +18,8 @@ export type { StudyRow, TrialRow } from "@hyperflock/worker-runtime/rows";
 
 export const ROOT = join(dirname(fileURLToPath(import.meta.url)), "..", "..");
 const SERVER = join(ROOT, "build/release/bin/hyperflock-server");
+/** Only suites that need packs build them. */
+const PACKS = join(ROOT, "build/packs");
 // A test process that is killed with SIGKILL cannot end its server. So on Linux the kernel kills the server then.
 const SETPRIV = "/usr/bin/setpriv";
 const TIED = existsSync(SETPRIV) ? [SETPRIV, "--pdeathsig", "KILL", "--"] : [];
@@ -126,6 +128,7 @@ export class Server {
         ...["--compute", `127.0.0.1:${this.#computePort}`],
         ...["--console", `127.0.0.1:${this.#consolePort}`],
         ...["--app", this.#app, "--runtime", join(ROOT, "build/runtime")],
+        ...(existsSync(PACKS) ? ["--packs", PACKS] : []),
         ...["--credentials-file", join(this.state, "credentials.json"), "--ready-file", ready],
         ...this.#args,
       ],

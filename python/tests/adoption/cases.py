@@ -135,13 +135,7 @@ CASES = {
             "optuna_sklearn",
             "optuna_sklearn.py",
             "Optuna's scikit-learn tutorial",
-            {
-                "refused": Refusal(
-                    "cannot_bundle_package",
-                    "optuna_sklearn.py, line 9",
-                    "'sklearn', which the browsers' runtime does not have; declare its wheel",
-                )
-            },
+            {"in_node": True},
         ),
         (
             "plain_loop",

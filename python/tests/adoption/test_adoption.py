@@ -21,12 +21,14 @@ from typing import Any
 
 import pytest
 from example_files import ROOT, paths
+from hyperflock._bundle.source.runtime import with_needs
 from patience import LIMIT_S
 
 from .cases import CASES, SCRIPTS, Case
 
 HERE = Path(__file__).parent
 RUNTIME = ROOT / "build" / "runtime"
+PACKS = ROOT / "build" / "packs"
 PAGE = ROOT / "python" / "docs" / "start" / "adoption.md"
 # Values may differ by this much between browsers and CPython, because their NumPy versions differ.
 # Scripts print few digits.
@@ -153,6 +155,7 @@ def test_trials_give_the_same_values_in_the_browsers_runtime(played: Any, tmp_pa
         shutil.copytree(kept, tmp_path, dirs_exist_ok=True)
     pieces = ("optuna", "packaging", "colorlog", "tqdm", "chainer-7.8.1", "six")
     zips = [next(RUNTIME.glob(f"{piece}-*/*.zip")) for piece in pieces]
+    zips += [next(PACKS.glob(f"{pack}-*/*.zip")) for pack in with_needs(["scikit-learn", "pandas"])]
     done = subprocess.run(
         [
             *("node", "--disable-warning=ExperimentalWarning"),

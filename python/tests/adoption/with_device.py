@@ -33,7 +33,7 @@ from worker_device import WorkerDevice
 
 # Packages that an installed Optuna or Chainer imports, although browsers lack them.
 OPTUNA_NEEDS = {"sqlalchemy", "alembic", "yaml", "greenlet", "mako", "markupsafe", "chainerx"}
-HIDDEN = ("matplotlib", "pandas", "scipy", "sklearn", "seaborn", "torch")
+HIDDEN = ("matplotlib", "seaborn", "torch")
 
 
 class Hiding(importlib.abc.MetaPathFinder):

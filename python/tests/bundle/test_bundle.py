@@ -22,7 +22,7 @@ import pytest
 from asked_objectives import curve_end
 from hyperflock import BundleError
 from hyperflock._bundle import bundle
-from hyperflock._bundle.archive import LOCK_NAME, needs_optuna
+from hyperflock._bundle.archive import LOCK_NAME, needs_of
 from hyperflock._bundle.bundle import Bundle, bundle_module, bundle_objective, bundle_script
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -288,11 +288,11 @@ def test_bundle_says_whether_its_code_imports_optuna(
 ) -> None:
     _write(tmp_path, {"train.py": source, "other.py": "from optuna import TrialPruned\n"})
     bundle = bundle_script(tmp_path / "train.py", "objective")
-    assert needs_optuna(bundle.content) is needs
+    assert needs_of(bundle.content) == ({"optuna"} if needs else set())
     objective = _import(tmp_path, "train").objective
     assert bundle_objective(objective) == bundle
     # Trials of an Optuna study always get Optuna, so their bundle does not ask for it.
-    assert not needs_optuna(bundle_objective(objective, asked=True).content)
+    assert not needs_of(bundle_objective(objective, asked=True).content)
 
 
 @pytest.mark.parametrize(
@@ -315,8 +315,8 @@ def test_function_that_is_written_down_says_whether_it_imports_optuna(
             return objective
         """
     objective = _import(_write(tmp_path, {"train.py": source}), "train").made(0.5)
-    assert needs_optuna(bundle_objective(objective).content) is needs
-    assert not needs_optuna(bundle_objective(objective, asked=True).content)
+    assert needs_of(bundle_objective(objective).content) == ({"optuna"} if needs else set())
+    assert not needs_of(bundle_objective(objective, asked=True).content)
 
 
 def test_generator_inside_the_objective_is_no_generator(tmp_path: Path) -> None:

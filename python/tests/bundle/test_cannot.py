@@ -405,8 +405,8 @@ def test_call_that_a_trial_may_never_make_is_allowed(tmp_path: Path, body: str) 
     ("text", "sentence"),
     [
         (
-            "import pandas\ndef helper():\n    return pandas.DataFrame\n",
-            "the file imports 'pandas', which the browsers' runtime does not have, and 'helper' "
+            "import seaborn\ndef helper():\n    return seaborn.heatmap\n",
+            "the file imports 'seaborn', which the browsers' runtime does not have, and 'helper' "
             "(refused.py, line 2) needs it; declare its wheel by wheels=[...], or import it only "
             "where this machine runs [cannot_bundle_package]",
         ),

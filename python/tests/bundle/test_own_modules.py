@@ -134,19 +134,19 @@ def test_what_a_device_lacks_and_nothing_reaches_stays_behind(
         "from helper import scale, Net",
         "scale(1) + Net().run()",
         helper="""
-            import numpy as np, pandas as pd
+            import numpy as np, pyarrow as pa
             import matplotlib.pyplot as plt
             from pathlib import Path
             plt.style.use("ggplot")
-            FRAME = pd.DataFrame({"a": [1, 2]})
-            X = FRAME["a"].to_numpy(dtype=float)
+            FRAME = pa.table({"a": [1, 2]})
+            X = FRAME["a"].to_numpy().astype(float)
             SUM = float(X.sum())
             MORE = Path("more.txt").read_text()
 
-            def plot(frame: pd.DataFrame) -> plt.Axes:
+            def plot(frame: pa.Table) -> plt.Axes:
                 return frame.plot()
 
-            def scale(x, frame: "pd.DataFrame | None" = None):
+            def scale(x, frame: "pa.Table | None" = None):
                 return x * SUM + len(X)
 
             class Net:
@@ -160,7 +160,7 @@ def test_what_a_device_lacks_and_nothing_reaches_stays_behind(
     with pytest.raises(BundleError) as caught:
         bundle_script(tmp_path / "fresh.py", "objective")
     assert str(caught.value) == (
-        "helper.py, line 2: the file imports 'pandas', which the browsers' runtime does not have, "
+        "helper.py, line 2: the file imports 'pyarrow', which the browsers' runtime does not have, "
         "and 'scale' (helper.py, line 14) needs it; declare its wheel by wheels=[...], or import "
         "it only where this machine runs [cannot_bundle_package]"
     )

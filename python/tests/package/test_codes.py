@@ -199,6 +199,16 @@ def _differing(scene: Scene) -> None:
     hyperflock.optuna.optimize(study, square, 1, client=scene.client)
 
 
+def _missing_pack(scene: Scene) -> None:
+    def objective(trial: Any) -> float:
+        import scipy
+
+        return float(len(scipy.__version__))
+
+    scene.server.packs = None
+    scene.client.grid(objective, SPACE)
+
+
 def _no_pandas(scene: Scene) -> None:
     scene.monkeypatch.setitem(sys.modules, "pandas", None)
     scene.client.grid(objective, SPACE).to_pandas()
@@ -442,6 +452,7 @@ PROVOCATIONS: dict[str, Callable[[Scene], object]] = {
     "no_dashboard": _no_dashboard,
     "no_feasible_trial": _no_feasible_trial,
     "no_optuna": _no_optuna,
+    "missing_pack": _missing_pack,
     "no_pandas": _no_pandas,
     "no_plotter": _no_plotter,
     "no_pyarrow": _no_pyarrow,

@@ -23,7 +23,7 @@ from typing import Any
 
 import msgspec
 from fake_asked import DEVICE, AskedStudy
-from fakes import blobs, list_pages
+from fakes import blobs, files, list_pages
 from fakes.answers import (
     Answer,
     attempt_of,
@@ -127,6 +127,8 @@ class FakeConsole:
         # The folder of pages and runtime that this console also serves, as the compute origin does.
         # None: it serves no files.
         self.built: Path | None = None
+        # The list of packs; None: it has none.
+        self.packs: bytes | None = files.listed()
         # The answer to requests for the placement of any study. `reasons` has the number of devices
         # that may not run its trials, by reason.
         self.placement: dict[str, Any] = {
@@ -321,7 +323,9 @@ class FakeConsole:
     def _answer(self, method: str, path: str, headers: dict[str, str], body: bytes) -> Answer:
         path, _, query = path.partition("?")
         if path.startswith(("/runtime/", "/app/", "/local-run.json")):
-            return self._open_file(path)
+            return files.opened(self.built, path)
+        if path == "/packs.json":
+            return files.packs(self.packs)
         if headers.get("authorization") != f"Bearer {self.token}":
             return refusal(401, "unauthorized", "the token is unknown")
         parts = path.strip("/").split("/")
@@ -359,15 +363,6 @@ class FakeConsole:
             case _, ["api", "studies", _, *_]:
                 return refusal(404, "unknown_study", "there is no such study")
         return refusal(404, "not_found", "there is no such page")
-
-    def _open_file(self, path: str) -> Answer:
-        if self.built is None:
-            return refusal(404, "not_found", "there is no such page")
-        folder = self.built if path.startswith("/runtime/") else self.built / "web"
-        file = folder / path[1:]
-        if not file.is_file():
-            return refusal(404, "not_found", "there is no such page")
-        return Answer(200, file.read_bytes())
 
     def _submit(self, body: bytes) -> Answer:
         try:

@@ -63,7 +63,7 @@ def dry_run() -> list[str]:
     """Return what a dry run of all cases prints."""
     text = ALL.format(names=NAMES, modules=modules_of(SOURCES / "hyperflock"))
     files = {f"in_trial/{path.name}": path.read_bytes() for path in SUPPORT.glob("in_trial/*.py")}
-    content, _ = pack({**files, "all_cases.py": text.encode()}, LOCK, with_optuna=True)
+    content, _ = pack({**files, "all_cases.py": text.encode()}, LOCK, needs=["optuna"])
     job = Job("all_cases:objective", content, (), "{}", 7, "chainer-7.8.1")
     ran = asyncio.run(run_job(job, "cpython", LIMIT_S))
     assert ran.outcome["outcome"] == "complete", ran.outcome

@@ -398,6 +398,13 @@ class RunningServer final : public Server {
                         (fs::path(kept->folder) / "index.json").string());
     }
     if (!config_.runtime_dir.empty()) files_.mount("/runtime/", config_.runtime_dir);
+    // The packs are beside the runtime's pieces. Their folders are named by their content, too.
+    // Researchers ask the console which there are.
+    if (!config_.packs_dir.empty()) {
+      files_.mount("/runtime/", config_.packs_dir);
+      console_files_.mount_file("/packs.json",
+                                (fs::path(config_.packs_dir) / "packs.json").string());
+    }
   }
 
   Status listen() {

@@ -37,6 +37,7 @@ struct ServeConfig {
   std::string researcher = "researcher";
   std::string app_dir;
   std::string runtime_dir;
+  std::string packs_dir;    // packages for studies that need them; empty: none
   std::string public_url;   // empty: http(s)://<compute address>
   std::string console_url;  // the console's origin for researchers; empty: unknown
   std::string data_url;     // the origin of a cache of studies' data; empty: the compute origin

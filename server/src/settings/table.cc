@@ -177,6 +177,9 @@ std::vector<Setting> make_table() {
       {kFolders, "app", text(&C::app_dir, "FOLDER", folder_fault), "folder of the built pages"},
       {kFolders, "runtime", text(&C::runtime_dir, "FOLDER", folder_fault),
        "folder of the browser runtime"},
+      {kFolders, "packs", text(&C::packs_dir, "FOLDER", folder_fault),
+       "folder of the packs: packages such as scikit-learn, which a phone fetches only for a study "
+       "that imports them"},
       {kFolders, "credentials-file", text(&C::credentials_file, "FILE"),
        "JSON with the first tokens and the join link (mode 0600), written at the first start; "
        "default: credentials.json in the folder of --state"},

@@ -27,6 +27,7 @@ import { fetchArraycore } from "./files/arraycore_parts.ts";
 import { BlobCache, openByteCache, storageQuota } from "./files/blob_cache.ts";
 import { CheckpointStore } from "./files/checkpoint_store.ts";
 import { fetchOptuna } from "./files/optuna_parts.ts";
+import { fetchPacks } from "./files/pack_parts.ts";
 import { Store } from "./files/store.ts";
 import { Transfers } from "./files/transfers.ts";
 import type { AgentAction, AgentEvent } from "./machine/events.ts";
@@ -113,6 +114,8 @@ export class Agent {
       sharesMemory: this.#isShared,
       arraycore: this.#arraycore,
       fetchOptuna: (index, tell) => fetchOptuna(index, { fetch: (url) => fetch(url), tell }),
+      fetchPacks: async (names, index, tell) =>
+        await fetchPacks(names, index, await api.packIndex(), { fetch: (url) => fetch(url), tell }),
       heapBytes: heapLimitOf(this.#capabilities, careful),
       now: () => performance.now(),
       runtimeIndex: (id) => api.runtimeIndex(api.indexAddress(id)),

@@ -11,6 +11,7 @@ import { probeGpu } from "../agent/device/gpu_probe.ts";
 import * as api from "../agent/files/api.ts";
 import { fetchArraycore } from "../agent/files/arraycore_parts.ts";
 import { fetchOptuna } from "../agent/files/optuna_parts.ts";
+import { fetchPacks } from "../agent/files/pack_parts.ts";
 import type { AgentEvent } from "../agent/machine/events.ts";
 import { crashOutcome } from "../agent/machine/outcome.ts";
 import type { LoggedRow } from "../agent/machine/series.ts";
@@ -21,7 +22,7 @@ import { spawnPython } from "../agent/python_host/spawn_python.ts";
 import { answerText } from "../channel/block.ts";
 import { type ProbeScope, sharesMemory } from "../page_contract/probe.ts";
 import { type Lease, parseServerMessage } from "../protocol/index.ts";
-import type { RuntimeIndex } from "../python/messages.ts";
+import type { PackIndex, RuntimeIndex, RuntimePiece } from "../python/messages.ts";
 import { answerTo } from "./recorded_answers.ts";
 
 /** The page posts at least this often. If the server no longer answers, the page closes. */
@@ -112,6 +113,8 @@ async function run(job: Job, teller: Teller): Promise<void> {
       log: (line) => console.debug(line),
     }),
     fetchOptuna: (index, tell) => fetchOptuna(index, { fetch: get, tell }),
+    fetchPacks: async (names, index, tell) =>
+      await fetchPacks(names, index, await localPacks(), { fetch: get, tell }),
     log: (line) => console.debug(line),
     emit: (event) => {
       switch (event.kind) {
@@ -167,12 +170,25 @@ function leaseOf(told: unknown): Lease {
 /** Returns the index, with the URLs of the runtime on this page's server. */
 async function localIndex(): Promise<RuntimeIndex> {
   const { runtime, pieces } = await api.runtimeIndex("runtime/index.json");
+  return { runtime, pieces: rebased(pieces) };
+}
+
+/** Returns the packs, with their URLs on this page's server. */
+async function localPacks(): Promise<PackIndex> {
+  const { pyodide, packs } = await api.packIndex("runtime/packs.json");
+  return { pyodide, packs: rebased(packs) };
+}
+
+function rebased<Piece extends RuntimePiece>(
+  pieces: Readonly<Record<string, Piece>>,
+): Record<string, Piece> {
   const folder = new URL(".", location.href).pathname;
-  const rebased = Object.entries(pieces).map(([name, piece]) => [
-    name,
-    { ...piece, base: folder + piece.base.slice(1) },
-  ]);
-  return { runtime, pieces: Object.fromEntries(rebased) };
+  return Object.fromEntries(
+    Object.entries(pieces).map(([name, piece]) => [
+      name,
+      { ...piece, base: folder + piece.base.slice(1) },
+    ]),
+  );
 }
 
 const get = (url: string) => fetch(url);

@@ -73,6 +73,7 @@ export async function checkPython(
     fetchCheckpoint: async () => null,
     arraycore: null,
     fetchOptuna: async () => [],
+    fetchPacks: async () => [],
     log: () => {},
     emit: (event: AgentEvent) => {
       if (event.kind === "loading") onLoading(event.loaded, event.total);

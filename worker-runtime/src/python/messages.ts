@@ -27,6 +27,19 @@ export interface RuntimeIndex {
   readonly pieces: Readonly<Record<string, RuntimePiece>>;
 }
 
+/** A package that only some studies need, such as scikit-learn. */
+export interface Pack extends RuntimePiece {
+  /** The names of the packs that it needs itself. */
+  readonly needs: readonly string[];
+}
+
+/** The content of `/runtime/packs.json`. */
+export interface PackIndex {
+  /** The version of Pyodide that the packs are built for; null if there are none. */
+  readonly pyodide: string | null;
+  readonly packs: Readonly<Record<string, Pack>>;
+}
+
 export interface DataFile {
   readonly name: string;
   readonly kind: "npy" | "npz" | "file";
@@ -106,7 +119,7 @@ export type ToPython =
       readonly checkpoint: CheckpointFile | null;
       /** Sent with the thread's first attempt of a study that asks for a device; null with other attempts. */
       readonly arraycore: ArraycoreParts | null;
-      /** Zips of packages, sent with the thread's first attempt that needs Optuna. */
+      /** Zips of packages that not every study needs, such as Optuna, each sent once to a thread. */
       readonly packages: readonly Uint8Array<ArrayBuffer>[];
     }
   | PostedToCaller;

@@ -55,6 +55,7 @@ CODES: dict[str, str] = {
     "metric_not_finite": "an objective returned NaN or infinity",
     "metric_not_number": "an objective returned or reported a value that is not a number",
     "missing_field": "a message lacks a field",
+    "missing_pack": "the server lacks a package for browsers that the code imports",
     "no_certificate": "the authority of the trust page has no certificate at its address",
     "no_complete_trial": "the best trial or a plot was requested, and no trial is complete",
     "no_dashboard": "`hyperflock dashboard` was called and optuna-dashboard is not installed",

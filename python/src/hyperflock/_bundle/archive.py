@@ -14,19 +14,20 @@ import io
 import json
 import re
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from hyperflock._base.codes import cannot
-from hyperflock._bundle.source.runtime import RUNTIME_VERSIONS
+from hyperflock._bundle.source.runtime import PACKS, RUNTIME_VERSIONS, with_needs
 from hyperflock._transport.messages import DataRef
 
 LOCK_NAME = "hyperflock_lock.json"
 MAX_BUNDLE_BYTES = 16 << 20
 
-# The comment of a zip whose code imports Optuna. A device reads the zip's last bytes and loads
-# Optuna before it unpacks the zip (worker-runtime/src/agent/files/bundle_needs.ts).
-_NEEDS_OPTUNA = b"hyperflock needs optuna"
+# The beginning of the comment of a zip whose code imports Optuna or packs. Their names follow. A
+# device reads the zip's last bytes and loads the packages before it unpacks the zip
+# (worker-runtime/src/agent/files/bundle_needs.ts).
+_NEEDS = "hyperflock needs "
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 _UNIX = 3
@@ -35,7 +36,9 @@ _PART = re.compile(r"[^/\\\x00-\x1f:]{1,200}")
 
 
 def lock_text(
-    wheels: Sequence[tuple[DataRef, str]], arrays: Sequence[tuple[DataRef, str]]
+    wheels: Sequence[tuple[DataRef, str]],
+    arrays: Sequence[tuple[DataRef, str]],
+    packs: Iterable[str] = (),
 ) -> bytes:
     """Return the content of a lock file.
 
@@ -44,18 +47,23 @@ def lock_text(
     wheels, arrays
         The data items that are sent with the bundle, each with its place: the file name of a wheel,
         or the path of an array inside the bundle.
+    packs
+        The names of the packs that the code imports. The lock file gets their versions and those of
+        all that they need.
     """
     lock: dict[str, Any] = {"schema": 1, "versions": RUNTIME_VERSIONS}
     for kind, items in (("wheels", wheels), ("arrays", arrays)):
         lock[kind] = [{"name": r.name, "file": file, "sha256": r.sha256} for r, file in items]
+    if versions := {name: PACKS[name].version for name in with_needs(packs)}:
+        lock["packs"] = versions
     return (json.dumps(lock, indent=1, sort_keys=True) + "\n").encode()
 
 
 def pack(
-    sources: Mapping[str, bytes], lock: bytes, *, with_optuna: bool = False
+    sources: Mapping[str, bytes], lock: bytes, *, needs: Iterable[str] = ()
 ) -> tuple[bytes, str]:
-    """Return a zip of the sources and the lock file. ``with_optuna`` says whether the code needs
-    Optuna.
+    """Return a zip of the sources and the lock file. ``needs`` are the packages that the code
+    imports and that not every browser loads: ``optuna`` and the names of packs.
 
     Returns
     -------
@@ -87,11 +95,18 @@ def pack(
             entry.external_attr = _MODE
             entry.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(entry, content)
-        if with_optuna:
-            archive.comment = _NEEDS_OPTUNA
+        if needed := " ".join(sorted(needs)):
+            archive.comment = f"{_NEEDS}{needed}".encode()
     return file.getvalue(), digest.hexdigest()
 
 
-def needs_optuna(bundle: bytes) -> bool:
-    """Return whether a bundle's code imports Optuna."""
-    return bundle.endswith(_NEEDS_OPTUNA)
+def needs_of(bundle: bytes) -> frozenset[str]:
+    """Return ``optuna`` and the names of the packs that a bundle's code imports."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(bundle)) as archive:
+            comment = archive.comment.decode("ascii", "replace")
+    except zipfile.BadZipFile:
+        return frozenset()
+    if not comment.startswith(_NEEDS):
+        return frozenset()
+    return frozenset(comment.removeprefix(_NEEDS).split())

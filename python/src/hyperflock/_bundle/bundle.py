@@ -128,17 +128,17 @@ def _bundle_objective(
     )
     module, _, name = captured.entry.partition(":")
     sources = slicer.sliced([*captured.entries, (module, name)])
-    needs_optuna = _needs.check_calls(
+    needs = _needs.check_calls(
         sources,
         [(module, name)],
         wheels=units,
         place=lambda module, line: place_of(sources, module, line),
     )
     if captured.generated:
-        needs_optuna = needs_optuna or _needs.imports_optuna(
+        needs |= _needs.imported_needs(
             {file: sources[file] for file in slicer.files_of(captured.generated)}, units
         )
-    bundle = _packed(captured.entry, sources, captured.arrays, wheels, with_optuna=needs_optuna)
+    bundle = _packed(captured.entry, sources, captured.arrays, wheels, needs)
     reached = Reached(modules)
     for entry in captured.entries:
         reached.follow(*entry)
@@ -178,9 +178,9 @@ def _from_text(origin: Origin, function: str, wheels: Sequence[Wheel]) -> Bundle
     units = _units(wheels)
     slicer = Slicer(_sources.collect(origin), wheels=units, folder=origin.root)
     sources = slicer.sliced([(origin.module, function)])
-    needs_optuna = _needs.check_calls(sources, [(origin.module, function)], wheels=units)
+    needs = _needs.check_calls(sources, [(origin.module, function)], wheels=units)
     entry = f"{origin.module}:{function}"
-    return _packed(entry, sources, {}, wheels, with_optuna=needs_optuna)
+    return _packed(entry, sources, {}, wheels, needs)
 
 
 def _units(wheels: Sequence[Wheel]) -> frozenset[str]:
@@ -256,8 +256,7 @@ def _packed(
     sources: Mapping[str, bytes],
     arrays: Mapping[str, bytes],
     wheels: Sequence[Wheel],
-    *,
-    with_optuna: bool,
+    needs: frozenset[str],
 ) -> Bundle:
     files = dict(sources)
     beside: list[tuple[DataSet, str]] = []
@@ -283,9 +282,11 @@ def _packed(
             "put the objective into a folder of its own",
         )
     lock = lock_text(
-        [(wheel.data.ref, wheel.file) for wheel in wheels], [(d.ref, path) for d, path in beside]
+        [(wheel.data.ref, wheel.file) for wheel in wheels],
+        [(d.ref, path) for d, path in beside],
+        needs,
     )
-    packed, source_sha256 = pack(files, lock, with_optuna=with_optuna)
+    packed, source_sha256 = pack(files, lock, needs=needs)
     return Bundle(
         entry=entry,
         content=packed,

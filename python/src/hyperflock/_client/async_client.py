@@ -27,6 +27,7 @@ from hyperflock._base.text import clean
 from hyperflock._client.async_study import AsyncStudy
 from hyperflock._client.numbers import number_of
 from hyperflock._client.other_content import extended
+from hyperflock._client.packs import check_packs, packs_of
 from hyperflock._client.searches import AsyncSearches
 from hyperflock._client.submission import Submission
 from hyperflock._client.uploads import upload_missing
@@ -110,6 +111,7 @@ class AsyncClient(AsyncSearches):
     async def submit(self, made: Submission, progress: bool | None = None) -> AsyncStudy:
         """Send a prepared study to the server."""
         body = made.body()  # checks everything before anything is sent
+        await check_packs(self._http, made.bundle.content)
         await upload_missing(self._http, made.blobs, progress)
         try:
             row = await self._http.post("/api/studies", body)
@@ -263,6 +265,13 @@ class AsyncClient(AsyncSearches):
     async def server(self) -> dict[str, Any]:
         """Return this user's name and role, and the server's version and limits."""
         return dict(await self._http.get("/api/me"))
+
+    async def packs(self) -> dict[str, str]:
+        """Return the versions of the packages, such as scikit-learn, that the server has for
+        browsers in addition to NumPy, Chainer and Optuna, by their names. A browser fetches one
+        only for a study whose code imports it.
+        """
+        return await packs_of(self._http)
 
     def _study(self, row: Any, progress: bool | None = None) -> AsyncStudy:
         return AsyncStudy(self._http, convert(row, StudyRow), progress=progress)

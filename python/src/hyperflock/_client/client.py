@@ -106,6 +106,7 @@ class Client(Searches):
     rotate_token = blocking(AsyncClient.rotate_token)
     revoke_token = blocking(AsyncClient.revoke_token)
     server = blocking(AsyncClient.server)
+    packs = blocking(AsyncClient.packs)
 
     def run_local(
         self,

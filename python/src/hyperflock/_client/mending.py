@@ -13,6 +13,7 @@ import msgspec
 
 from hyperflock._bundle.bundle import Bundle
 from hyperflock._bundle.source.runtime import RUNTIME_VERSIONS
+from hyperflock._client.packs import check_packs
 from hyperflock._client.submission import blobs_of, made_with
 from hyperflock._client.uploads import upload_missing
 from hyperflock._execution.replay import fetch_spec
@@ -34,6 +35,7 @@ async def retry(
         return await http.post(f"/api/studies/{study}/replay", {})
     spec = await fetch_spec(http, study)
     code = new_code(bundle, spec.data, keep_checkpoints=keep_checkpoints)
+    await check_packs(http, bundle.content)
     await upload_missing(http, blobs_of(bundle))
     return await http.post(f"/api/studies/{study}/replay", msgspec.json.encode(Reissue(code)))
 

@@ -136,7 +136,7 @@ def _pieces_of(job: Job) -> list[str]:
         pieces.append("arraycore")
     if job.has_optuna:
         pieces += sorted(ASKED_PACKAGES)
-    return pieces
+    return [*pieces, *job.packs]
 
 
 async def _opened(run: _Run, path: str, url: str, software_gpu: bool, time_limit_s: float) -> Told:

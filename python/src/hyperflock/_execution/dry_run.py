@@ -28,7 +28,12 @@ from hyperflock._base.errors import DryRunError
 from hyperflock._base.param_values import params_text
 from hyperflock._base.text import clean, value_text
 from hyperflock._bundle.bundle import Bundle
-from hyperflock._bundle.source.runtime import ASKED_PACKAGES, RUNTIME_PACKAGES, chainer_of
+from hyperflock._bundle.source.runtime import (
+    ASKED_PACKAGES,
+    PACKS,
+    RUNTIME_PACKAGES,
+    chainer_of,
+)
 from hyperflock._execution import value_snapshot
 from hyperflock._execution.browser_run import MAX_OUTPUT_CHARACTERS, Told, run_in_browser
 from hyperflock._execution.drift_check import Drift, Snapshots, compare, names_of
@@ -332,6 +337,7 @@ def _write_job(folder: Path, job: Job) -> None:
     packages = RUNTIME_PACKAGES | {"chainerx"}
     if job.has_optuna:
         packages |= ASKED_PACKAGES | _OPTUNA_NEEDS
+    packages |= {unit for name in job.packs for unit in PACKS[name].imports}
     told = {
         "spec": spec,
         "data": files,

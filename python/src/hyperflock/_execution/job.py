@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from hyperflock._bundle.archive import needs_optuna
+from hyperflock._bundle.archive import needs_of
+from hyperflock._bundle.source.runtime import with_needs
 from hyperflock._model.data import DataSet
 
 
@@ -64,4 +65,9 @@ class Job:
     @property
     def has_optuna(self) -> bool:
         """Whether a browser loads Optuna: for an Optuna study, or for code that imports it."""
-        return self.asked is not None or needs_optuna(self.bundle)
+        return self.asked is not None or "optuna" in needs_of(self.bundle)
+
+    @property
+    def packs(self) -> tuple[str, ...]:
+        """The packs that a browser loads for the code: those that it imports, and their needs."""
+        return with_needs(needs_of(self.bundle))

@@ -34,6 +34,7 @@ from hyperflock._transport.background_loop import in_thread
 from hyperflock._transport.http import Http, Origin
 
 RUNTIME_INDEX = "runtime/index.json"
+PACK_INDEX = "runtime/packs.json"
 PAGES_LIST = "local-run.json"
 
 # The name under which the cache keeps the lists. No file of the runtime has this name, because the
@@ -65,6 +66,10 @@ class _Index(msgspec.Struct):
     pieces: dict[str, _Piece]
 
 
+class _Packs(msgspec.Struct):
+    packs: dict[str, _Piece] = {}
+
+
 class _Pages(msgspec.Struct):
     schema: Annotated[int, msgspec.Meta(ge=1, le=1)]
     page: _Name
@@ -74,11 +79,12 @@ class _Pages(msgspec.Struct):
 
 @dataclass(frozen=True)
 class _Kept:
-    """A server's lists at the time of the last request."""
+    """A server's lists at the time of the last request. ``packs`` is empty if it has no packs."""
 
     compute: str
     index: bytes
     pages: bytes
+    packs: bytes
 
 
 class RuntimeFiles:
@@ -99,11 +105,14 @@ class RuntimeFiles:
         patience_s: float | None,
         loop: asyncio.AbstractEventLoop,
     ) -> None:
-        self._index = kept.index
-        index, pages = _parsed(kept)
+        self._lists = {RUNTIME_INDEX: kept.index}
+        if kept.packs:
+            self._lists[PACK_INDEX] = kept.packs
+        index, pages, packs = _parsed(kept)
         self.runtime = index.runtime
         self.page = f"{pages.base}{pages.page}"[1:]
-        self._folders = {name: (piece.base, piece.files) for name, piece in index.pieces.items()}
+        both = {**packs.packs, **index.pieces}
+        self._folders = {name: (piece.base, piece.files) for name, piece in both.items()}
         self._folders[_PAGES] = (pages.base, pages.files)
         self._files: Mapping[str, _File] = {
             f"{base}{file.name}"[1:]: file
@@ -117,7 +126,7 @@ class RuntimeFiles:
         self._loop = loop
 
     def __contains__(self, path: str) -> bool:
-        return path == RUNTIME_INDEX or path in self._files
+        return path in self._lists or path in self._files
 
     def read(self, path: str) -> bytes:
         """Return the bytes of a file in the list.
@@ -128,8 +137,8 @@ class RuntimeFiles:
             ``runtime_unavailable``: it is not in the cache, and the server does not send it.
             ``runtime_damaged``: the server sends other bytes.
         """
-        if path == RUNTIME_INDEX:
-            return self._index
+        if path in self._lists:
+            return self._lists[path]
         file = self._files[path]
         content = self._held.get(path) or self._cache.get(file.sha256)
         if content is None:
@@ -139,7 +148,7 @@ class RuntimeFiles:
         return content
 
     async def prefetch(self, pieces: Iterable[str]) -> None:
-        """Fetch these pieces of the runtime and the pages, unless they are in the cache.
+        """Fetch the pages and these pieces of the runtime and packs, unless they are in the cache.
 
         Errors are those of `read`. A page gives up if loading makes no progress, and it cannot see
         progress within one large file. So the files are fetched before the page starts.
@@ -212,6 +221,10 @@ async def _asked(http: Http) -> _Kept:
     try:
         index = await there.fetch(f"/{RUNTIME_INDEX}")
         pages = await there.fetch(f"/{PAGES_LIST}")
+        try:
+            packs = await there.fetch(f"/{PACK_INDEX}")
+        except NotFoundError:
+            packs = b""
     except NotFoundError:
         raise _unavailable(
             f"{origin.url} serves no runtime, or none for runs here; update the server, or look "
@@ -219,15 +232,16 @@ async def _asked(http: Http) -> _Kept:
         ) from None
     finally:
         there.close()
-    kept = _Kept(origin.url, index, pages)
+    kept = _Kept(origin.url, index, pages, packs)
     _parsed(kept)
     return kept
 
 
-def _parsed(kept: _Kept) -> tuple[_Index, _Pages]:
+def _parsed(kept: _Kept) -> tuple[_Index, _Pages, _Packs]:
     try:
         index = msgspec.json.decode(kept.index, type=_Index)
-        return index, msgspec.json.decode(kept.pages, type=_Pages)
+        packs = msgspec.json.decode(kept.packs, type=_Packs) if kept.packs else _Packs()
+        return index, msgspec.json.decode(kept.pages, type=_Pages), packs
     except msgspec.DecodeError as error:
         raise DryRunError(
             f"what {kept.compute} says of its runtime cannot be read ({clean(str(error))}); "
@@ -237,7 +251,8 @@ def _parsed(kept: _Kept) -> tuple[_Index, _Pages]:
 
 
 def _written(kept: _Kept) -> bytes:
-    told = {"compute": kept.compute, "index": kept.index.decode(), "pages": kept.pages.decode()}
+    lists = {"index": kept.index, "pages": kept.pages, "packs": kept.packs}
+    told = {"compute": kept.compute} | {name: text.decode() for name, text in lists.items()}
     return json.dumps(told).encode()
 
 
@@ -248,7 +263,8 @@ def _read(noted: bytes | None) -> _Kept | None:
     try:
         told: dict[str, Any] = json.loads(noted)
         kept = _Kept(
-            Origin.parse(told["compute"]).url, told["index"].encode(), told["pages"].encode()
+            Origin.parse(told["compute"]).url,
+            *(str(told.get(name, "")).encode() for name in ("index", "pages", "packs")),
         )
         _parsed(kept)
     except (ValueError, KeyError, TypeError, AttributeError, HyperflockError):

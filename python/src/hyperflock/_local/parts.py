@@ -49,12 +49,15 @@ class Parts:
         The folders of the built pages and of the browsers' runtime.
     volunteer : Path or None
         The folder of the volunteer for Node; None if it is not here.
+    packs : Path or None
+        The folder of the packs, such as scikit-learn; None if it is not here.
     """
 
     server: Path
     app: Path
     runtime: Path
     volunteer: Path | None = None
+    packs: Path | None = None
 
 
 def find_parts(server: str | None, app: str | None, runtime: str | None) -> Parts:
@@ -73,11 +76,13 @@ def find_parts(server: str | None, app: str | None, runtime: str | None) -> Part
         places = [unpacked(_PACKED, cache_folder())]
     places += [prefix / "share" / "hyperflock", Path("/usr/share/hyperflock")]
     volunteer = (place / "volunteer" for place in places)
+    packs = (place / "packs" for place in places)
     return Parts(
         binary.resolve(),
         _folder(app, "HYPERFLOCK_APP", "web", places),
         _folder(runtime, "HYPERFLOCK_RUNTIME", "runtime", places),
         next((folder for folder in volunteer if folder.is_dir()), None),
+        next((folder for folder in packs if (folder / "packs.json").is_file()), None),
     )
 
 

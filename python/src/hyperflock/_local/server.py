@@ -129,6 +129,7 @@ class LocalServer:
         command = [
             *(str(parts.server), "serve", "--state", str(self.folder / "state")),
             *("--app", str(parts.app), "--runtime", str(parts.runtime)),
+            *(() if parts.packs is None else ("--packs", str(parts.packs))),
             *("--credentials-file", str(self.folder / CREDENTIALS_FILE)),
             *("--ready-file", str(self._ready), *options),
             *([] if outlives_this else ["--end-with-stdin"]),

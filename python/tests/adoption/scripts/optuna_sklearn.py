@@ -13,6 +13,7 @@ def objective(trial):
     return scores.mean()
 
 
-study = optuna.create_study(direction="maximize")
+sampler = optuna.samplers.RandomSampler(seed=0)
+study = optuna.create_study(direction="maximize", sampler=sampler)
 study.optimize(objective, n_trials=2)
-print(study.best_trial)
+print(study.best_value, study.best_params)

@@ -4,7 +4,7 @@
 import * as v from "valibot";
 import type { ProjectView } from "../../page_contract/volunteer_state.ts";
 import type { Capabilities } from "../../protocol/index.ts";
-import type { RuntimeIndex } from "../../python/messages.ts";
+import type { PackIndex, RuntimeIndex } from "../../python/messages.ts";
 import type { Device } from "../machine/events.ts";
 
 const REQUEST_MS = 15_000;
@@ -37,18 +37,17 @@ const projectAnswer = v.object({
 });
 const errorAnswer = v.object({ error: v.object({ code: text, message: v.string() }) });
 const sha256 = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/));
-const indexAnswer = v.object({
-  runtime: text,
-  pieces: v.record(
-    text,
-    v.object({
-      version: text,
-      base: v.pipe(v.string(), v.regex(/^\/runtime\/[\w.-]+\/$/)),
-      files: v.array(
-        v.object({ name: v.pipe(v.string(), v.regex(/^[\w.-]+$/)), sha256, bytes: count }),
-      ),
-    }),
+const piece = v.object({
+  version: text,
+  base: v.pipe(v.string(), v.regex(/^\/runtime\/[\w.-]+\/$/)),
+  files: v.array(
+    v.object({ name: v.pipe(v.string(), v.regex(/^[\w.-]+$/)), sha256, bytes: count }),
   ),
+});
+const indexAnswer = v.object({ runtime: text, pieces: v.record(text, piece) });
+const packsAnswer = v.object({
+  pyodide: text,
+  packs: v.record(text, v.object({ ...piece.entries, needs: v.array(text) })),
 });
 
 export async function join(code: string, capabilities: Capabilities): Promise<Device> {
@@ -78,6 +77,17 @@ export function indexAddress(id: string | undefined): string {
 
 export async function runtimeIndex(url: string): Promise<RuntimeIndex> {
   return await request(indexAnswer, url, { cache: "no-cache" });
+}
+
+/** Returns the packs that the server has. A server without packs answers like one with an empty list. */
+export async function packIndex(url = "/runtime/packs.json"): Promise<PackIndex> {
+  try {
+    return await request(packsAnswer, url, { cache: "no-cache" });
+  } catch (error) {
+    const isMissing = error instanceof ApiError && error.permanent;
+    if (isMissing) return { pyodide: null, packs: {} };
+    throw error;
+  }
 }
 
 /** Returns the Authorization header that identifies a device. */

@@ -8,6 +8,7 @@ import { MAGIC } from "../../gpu/ring/layout.ts";
 import type { ToGpuThread } from "../../gpu/thread/gpu_messages.ts";
 import type { Lease } from "../../protocol/index.ts";
 import type { FromPython, RuntimeIndex, ToPython } from "../../python/messages.ts";
+import type { PackArchive } from "../files/pack_parts.ts";
 import type { AgentEvent } from "../machine/events.ts";
 import { parseOutcome } from "../machine/outcome.ts";
 import { leaseOf } from "../machine/scenario.fixture.ts";
@@ -50,6 +51,8 @@ let fetchOptuna: (
   tell: (loaded: number, total: number) => void,
 ) => Promise<Uint8Array<ArrayBuffer>[]>;
 
+let fetchPacks: (names: readonly string[]) => Promise<PackArchive[]>;
+
 let tooMuch: TooMuchData | null;
 let fetchedBytes: number[];
 
@@ -63,6 +66,9 @@ beforeEach(() => {
   savedBytes = null;
   keptBytes = null;
   fetchOptuna = async () => {
+    throw new Error("Nobody asked for it.");
+  };
+  fetchPacks = async () => {
     throw new Error("Nobody asked for it.");
   };
   host = hostOf(true);
@@ -89,6 +95,7 @@ const hostOf = (sharesMemory: boolean, arraycore: ArraycoreSide | null = null) =
     heapBytes: 2 ** 30,
     arraycore,
     fetchOptuna: (_index, tell) => fetchOptuna(tell),
+    fetchPacks: (names) => fetchPacks(names),
     now: () => 0,
     admit: async () => tooMuch,
     fetched: (bytes) => fetchedBytes.push(bytes),
@@ -575,6 +582,54 @@ describe("A trial of an Optuna study", () => {
     expect(events.find(({ kind }) => kind === "outcome")).toMatchObject({
       software: expect.stringContaining("optuna/"),
     });
+  });
+});
+
+describe("A trial whose code imports scikit-learn", () => {
+  const runs = () => thread(0).told.filter((message) => message.kind === "run");
+  const pack = (name: string) => ({ name, version: "1.8.0", bytes: new Uint8Array([8]) });
+
+  test("gets the packs, once for its thread, and its result names their versions.", async () => {
+    const asked: (readonly string[])[] = [];
+    fetchPacks = async (names) => {
+      asked.push(names);
+      return [pack("scikit-learn"), pack("scipy")];
+    };
+    fetchBlob = async () => new TextEncoder().encode("PK hyperflock needs scikit-learn");
+    host.run(leaseOf(7));
+    await load(0);
+    await finish(0, 7);
+    host.run(leaseOf(8));
+    await settled();
+    expect(asked).toEqual([["scikit-learn"]]);
+    expect(runs().map(({ packages }) => packages.length)).toEqual([2, 0]);
+    expect(events.find(({ kind }) => kind === "outcome")).toMatchObject({
+      software: expect.stringMatching(/ scikit-learn\/1\.8\.0 scipy\/1\.8\.0$/),
+    });
+  });
+
+  test("names the packs that its code imports first, and no more than a result may say.", async () => {
+    const names = Array.from({ length: 20 }, (_, i) => `package-${i}`);
+    fetchPacks = async () => [...names.map(pack), pack("scikit-learn")];
+    fetchBlob = async () => new TextEncoder().encode("PK hyperflock needs scikit-learn");
+    host.run(leaseOf(7));
+    await load(0);
+    await finish(0, 7);
+    const ended = events.find((event) => event.kind === "outcome");
+    const software = ended?.kind === "outcome" ? ended.software : "";
+    expect(software).toMatch(/ chainer\/\S+ scikit-learn\/1\.8\.0 package-0\/1\.8\.0 .*\/1\.8\.0$/);
+    expect(software.length).toBeLessThanOrEqual(256);
+  });
+
+  test("is given back where they cannot be had, and other trials go on.", async () => {
+    fetchBlob = async () => new TextEncoder().encode("PK hyperflock needs scikit-learn");
+    host.run(leaseOf(7));
+    await load(0);
+    expect(events.at(-1)).toMatchObject({ kind: "cannot_run", attempt: 7 });
+    fetchBlob = async () => new Uint8Array([1]);
+    host.run(leaseOf(8));
+    await settled();
+    expect(runs()).toMatchObject([{ packages: [], spec: { attempt: 8 } }]);
   });
 });
 

@@ -9,7 +9,7 @@ import { createBlock } from "../../channel/block.ts";
 import { PostedAnswerer } from "../../channel/posted_answerer.ts";
 import type { TooMuchData } from "../../governor/data_limits.ts";
 import type { Checkpoint, Lease } from "../../protocol/index.ts";
-import { MAX_MESSAGE } from "../../protocol/limits.ts";
+import { MAX_MESSAGE, MAX_TEXT } from "../../protocol/limits.ts";
 import type {
   ArraycoreParts,
   CheckpointFile,
@@ -20,7 +20,8 @@ import type {
   ToPython,
 } from "../../python/messages.ts";
 import type { BlobWanted } from "../files/blob_cache.ts";
-import { needsOptuna } from "../files/bundle_needs.ts";
+import { needsOf } from "../files/bundle_needs.ts";
+import type { PackArchive } from "../files/pack_parts.ts";
 import { parseCall } from "../machine/asked_call.ts";
 import type { AgentEvent } from "../machine/events.ts";
 import type { KeptCheckpoint } from "../machine/kept_checkpoint.ts";
@@ -71,6 +72,12 @@ export interface PythonHostOptions {
     index: RuntimeIndex,
     tell: (loaded: number, total: number) => void,
   ) => Promise<Uint8Array<ArrayBuffer>[]>;
+  /** Fetches packs by their names, with all that they need, for trials whose code imports them. */
+  readonly fetchPacks: (
+    names: readonly string[],
+    index: RuntimeIndex,
+    tell: (loaded: number, total: number) => void,
+  ) => Promise<PackArchive[]>;
   /** Returns why the lease's files may not be fetched; null if they may. */
   readonly admit?: (lease: Lease) => Promise<TooMuchData | null>;
   /** Called with the bytes that a python thread has fetched. */
@@ -98,6 +105,8 @@ interface Thread {
   hasArraycore: boolean;
   /** Whether Optuna was sent to the thread. */
   hasOptuna: boolean;
+  /** The versions of the packs that were sent to the thread, by their names. */
+  readonly packs: Map<string, string>;
   /** The attempt that was sent to the thread; null if none was. */
   attempt: number | null;
   /** Whether the thread was told to stop. */
@@ -155,8 +164,12 @@ export class PythonHost {
     python: [0, 0],
     arraycore: [0, 0],
     optuna: [0, 0],
+    packs: [0, 0],
     blobs: [0, 0],
-  } as Record<"python" | "arraycore" | "optuna" | "blobs", [loaded: number, total: number]>;
+  } as Record<
+    "python" | "arraycore" | "optuna" | "packs" | "blobs",
+    [loaded: number, total: number]
+  >;
 
   constructor(options: PythonHostOptions) {
     this.#options = options;
@@ -253,11 +266,12 @@ export class PythonHost {
     const wanted = this.#options.arraycore === null ? undefined : lease.runtime.backend;
     const parts = wanted === undefined ? Promise.resolve(null) : this.#fetchArraycore(runtime);
     const isAsked = lease.asked === true;
-    const packages = isAsked
+    const optuna = isAsked
       ? this.#fetchOptuna(runtime)
-      : blobs.then(({ bundle }) => (needsOptuna(bundle) ? this.#fetchOptuna(runtime) : []));
+      : blobs.then(({ bundle }) => (needsOf(bundle).optuna ? this.#fetchOptuna(runtime) : []));
+    const packs = blobs.then(({ bundle }) => this.#fetchPacks(needsOf(bundle).packs, runtime));
     // The errors of these promises are handled later, when the promises are awaited.
-    for (const fetching of [blobs, parts, packages]) fetching.catch(() => {});
+    for (const fetching of [blobs, parts, optuna, packs]) fetching.catch(() => {});
     let thread = this.#current();
     await thread.loaded;
     if (this.#job !== job) return;
@@ -272,9 +286,10 @@ export class PythonHost {
     const { bundle, data, beginning } = await blobs;
     const checkpoint = beginning?.file ?? null;
     const fetched = await parts;
-    const archives = await packages;
+    const archives = await optuna;
+    const newPacks = await packs;
     const index = await this.#readIndex(runtime);
-    const hasOptuna = isAsked || needsOptuna(bundle);
+    const hasOptuna = isAsked || needsOf(bundle).optuna;
     if (this.#job !== job || this.#thread !== thread) return;
     this.#job = null;
     thread.usedFor = usedFor;
@@ -302,12 +317,20 @@ export class PythonHost {
     };
     const arraycore = thread.hasArraycore ? null : fetched;
     thread.hasArraycore ||= arraycore !== null;
-    const optuna = thread.hasOptuna ? [] : archives;
+    const packages = thread.hasOptuna ? [] : [...archives];
     thread.hasOptuna ||= hasOptuna;
-    thread.software = softwareOf(index, chainer, hasOptuna);
-    const transfer = [bundle, ...data.map((file) => file.bytes), ...optuna].map((b) => b.buffer);
+    // The packs that the code itself imports come first, because not all may fit into what a result says.
+    const imported = needsOf(bundle).packs;
+    const rank = ({ name }: PackArchive) => (imported.includes(name) ? 0 : 1);
+    for (const { name, version, bytes } of newPacks.toSorted((a, b) => rank(a) - rank(b))) {
+      if (thread.packs.has(name)) continue;
+      thread.packs.set(name, version);
+      packages.push(bytes);
+    }
+    thread.software = softwareOf(index, chainer, hasOptuna, thread.packs);
+    const transfer = [bundle, ...data.map((file) => file.bytes), ...packages].map((b) => b.buffer);
     if (checkpoint !== null) transfer.push(checkpoint.bytes.buffer);
-    const run = { spec, bundle, data, checkpoint, arraycore, packages: optuna };
+    const run = { spec, bundle, data, checkpoint, arraycore, packages };
     thread.port.post({ kind: "run", ...run }, transfer);
     const fromKept = beginning?.isKept === true ? { fromKept: true } : {};
     this.#options.emit({ kind: "running", attempt: lease.attempt, ...fromKept });
@@ -381,6 +404,19 @@ export class PythonHost {
     });
   }
 
+  async #fetchPacks(names: readonly string[], runtime: string | undefined): Promise<PackArchive[]> {
+    // The thread keeps its packs, because it serves one study.
+    if (names.every((name) => this.#thread?.packs.has(name))) return [];
+    return await this.#options.fetchPacks(
+      names,
+      await this.#readIndex(runtime),
+      (loaded, total) => {
+        this.#bytes.packs = [loaded, total];
+        this.#tellLoading();
+      },
+    );
+  }
+
   /** Sets the part of the processor's time that trials get, above 0 and at most 1. It also applies to the running one. */
   setLent(share: number): void {
     this.#lent = share;
@@ -430,6 +466,7 @@ export class PythonHost {
       usedFor: null,
       hasArraycore: false,
       hasOptuna: false,
+      packs: new Map(),
       attempt: null,
       isInterrupted: false,
       allowance: new Allowance(),
@@ -607,11 +644,25 @@ function piecesOf(index: RuntimeIndex, chainer: string): RuntimePiece[] {
   });
 }
 
-/** Returns the versions that compute an attempt. They are read from the index, which trial code cannot change. */
-function softwareOf(index: RuntimeIndex, chainer: string, hasOptuna: boolean): string {
+/**
+ * Returns the versions that compute an attempt. They are read from the index, which trial code cannot change. The packs
+ * that would make the text too long for a result are left out; the version of Pyodide determines theirs.
+ */
+function softwareOf(
+  index: RuntimeIndex,
+  chainer: string,
+  hasOptuna: boolean,
+  packs: ReadonlyMap<string, string>,
+): string {
   const names = ["pyodide", "numpy", ...(hasOptuna ? ["optuna"] : [])];
   const versions = names.map((name) => `${name}/${index.pieces[name]?.version ?? "unknown"}`);
-  return [AGENT_NAME, `runtime/${index.runtime}`, ...versions, `chainer/${chainer}`].join(" ");
+  let text = [AGENT_NAME, `runtime/${index.runtime}`, ...versions, `chainer/${chainer}`].join(" ");
+  for (const [name, version] of packs) {
+    const longer = `${text} ${name}/${version}`;
+    if (longer.length > MAX_TEXT) break;
+    text = longer;
+  }
+  return text;
 }
 
 function isPoint(step: number, value: number): boolean {

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from hyperflock._base.codes import cannot
 from hyperflock._bundle.source.certain_calls import called_name, certain_calls
 from hyperflock._bundle.source.definitions import is_guard
-from hyperflock._bundle.source.runtime import ASKED_PACKAGES
+from hyperflock._bundle.source.runtime import ASKED_PACKAGES, PACK_OF
 from hyperflock._trial.elsewhere import is_elsewhere
 
 
@@ -25,15 +25,16 @@ def check_calls(
     *,
     wheels: frozenset[str],
     place: Callable[[str, int], tuple[str, int]] = lambda module, line: (_file(module), line),
-) -> bool:
+) -> frozenset[str]:
     """Check each entry (module, function) and all code that it reaches.
 
     ``place`` returns the file and line that an error names for a line of a module.
 
     Returns
     -------
-    bool
-        Whether the code imports Optuna or a package that comes with it.
+    frozenset of str
+        ``optuna`` if the code imports Optuna or a package that comes with it, and the names of the
+        packs that it imports.
 
     Raises
     ------
@@ -46,12 +47,13 @@ def check_calls(
         walk.call(module, function)
         walk.run_import(module)
         walk.run(module, function)
-    return walk.meets_optuna
+    return frozenset(walk.needs)
 
 
-def imports_optuna(sources: Mapping[str, bytes], wheels: frozenset[str]) -> bool:
-    """Return whether any of the sources imports Optuna or a package that comes with it."""
-    found = ASKED_PACKAGES - wheels - _units(sources)
+def imported_needs(sources: Mapping[str, bytes], wheels: frozenset[str]) -> frozenset[str]:
+    """Return what any of the sources imports; see `check_calls`."""
+    own = wheels | _units(sources)
+    needs: set[str] = set()
     for name, text in sources.items():
         if not name.endswith(".py"):
             continue
@@ -59,9 +61,14 @@ def imports_optuna(sources: Mapping[str, bytes], wheels: frozenset[str]) -> bool
             names = [alias.name for alias in node.names]
             if isinstance(node, ast.ImportFrom):
                 names = [] if node.level else [node.module or ""]
-            if any(one.split(".")[0] in found for one in names):
-                return True
-    return False
+            units = {one.split(".")[0] for one in names} - own
+            needs.update(need for unit in units if (need := need_of(unit)))
+    return frozenset(needs)
+
+
+def need_of(unit: str) -> str | None:
+    """Return what a browser must load for a top-level module: ``optuna``, a pack, or nothing."""
+    return "optuna" if unit in ASKED_PACKAGES else PACK_OF.get(unit)
 
 
 def executed_imports(
@@ -104,7 +111,7 @@ class _Walk:
         self._sources = sources
         self._wheels = wheels
         self._units = _units(sources)
-        self.meets_optuna = False
+        self.needs: set[str] = set()
         self._trees: dict[str, ast.Module | None] = {}
         self._imported: set[str] = set()
         self._called: set[tuple[str, str]] = set()
@@ -216,10 +223,11 @@ class _Walk:
             if name.split(".")[0] in self._units:
                 self.import_module(name)
                 continue
-            # Even if the code allows an import of Optuna to fail, Optuna must be loaded: without
-            # Optuna, the import would fail on a device.
-            if name.split(".")[0] in ASKED_PACKAGES - self._wheels:
-                self.meets_optuna = True
+            # Even if the code allows the import to fail, the package must be loaded: otherwise the
+            # import would fail on a device.
+            unit = name.split(".")[0]
+            if unit not in self._wheels and (need := need_of(unit)):
+                self.needs.add(need)
 
     def _names(self, node: ast.Import | ast.ImportFrom, module: str) -> list[str]:
         """Return the absolute names of all that a statement may import."""

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import functools
 import sysconfig
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from hyperflock._base.errors import HyperflockError
@@ -36,6 +38,38 @@ CORE_PIECES = ("pyodide", "numpy", "six", "worker")
 # The packages that a browser loads for trials of ask-and-tell studies, and for code that imports
 # one of them.
 ASKED_PACKAGES = frozenset({"optuna", "colorlog", "packaging", "tqdm"})
+
+
+@dataclass(frozen=True)
+class Pack:
+    """A package that a browser loads only for code that imports it.
+
+    Attributes
+    ----------
+    version : str
+    imports : tuple of str
+        The top-level modules.
+    needs : tuple of str
+        The packs that it needs itself.
+    """
+
+    version: str
+    imports: tuple[str, ...]
+    needs: tuple[str, ...] = ()
+
+
+# The packs by the names that Pyodide gives them. The runtime's packs.json pins them.
+PACKS: Mapping[str, Pack] = {
+    "joblib": Pack("1.5.3", ("joblib",)),
+    "threadpoolctl": Pack("3.6.0", ("threadpoolctl",)),
+    "scipy": Pack("1.18.0", ("scipy",)),
+    "scikit-learn": Pack("1.8.0", ("sklearn",), ("scipy", "joblib", "threadpoolctl")),
+    "python-dateutil": Pack("2.9.0.post0", ("dateutil",)),
+    "pytz": Pack("2026.1.post1", ("pytz",)),
+    "pandas": Pack("3.0.2", ("pandas",), ("python-dateutil", "pytz")),
+    "pillow": Pack("12.2.0", ("PIL",)),
+}
+PACK_OF = {unit: name for name, pack in PACKS.items() for unit in pack.imports}
 
 _MODULES = """
     abc annotationlib argparse array ast asyncio atexit base64 bdb binascii bisect builtins bz2
@@ -79,7 +113,26 @@ def runtime_has(unit: str) -> bool:
     """Return whether the runtime has a top-level module. The answer is True for every module whose
     name begins with an underscore.
     """
-    return unit in RUNTIME_PACKAGES or unit in STANDARD_LIBRARY or unit.startswith("_")
+    return (
+        unit in RUNTIME_PACKAGES
+        or unit in PACK_OF
+        or unit in STANDARD_LIBRARY
+        or unit.startswith("_")
+    )
+
+
+def with_needs(names: Iterable[str]) -> tuple[str, ...]:
+    """Return packs and all that they need, in the order in which `PACKS` lists them. Names of other
+    packages, such as Optuna, are left out.
+    """
+    wanted: set[str] = set()
+    waiting = [name for name in names if name in PACKS]
+    while waiting:
+        name = waiting.pop()
+        if name not in wanted:
+            wanted.add(name)
+            waiting += PACKS[name].needs
+    return tuple(name for name in PACKS if name in wanted)
 
 
 @functools.lru_cache(maxsize=4096)
