@@ -305,7 +305,7 @@ TEST_F(RestTest, AnEnrolmentCodeOpensTheProject) {
       http_request(server_.compute(), "POST", "/api/project", {}, R"({"code":")" + code + "\"}");
   EXPECT_EQ(
       project.body,
-      R"({"project":{"name":"First project","owner":"researcher","studies":1,"trials_done":0,"trials_total":4}})");
+      R"({"project":{"name":"First project","owner":"researcher","studies":1,"trials_done":0,"trials_total":4,"downloads":{"pieces":[],"studies":[]}}})");
   EXPECT_EQ(status_and_code(server_.rest("POST", "/api/enrolment", R"({"project":"other"})")),
             "422 bad_field");
 }

@@ -2,6 +2,7 @@
 // them with what a study needs (R58). Pure; any thread.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
@@ -19,6 +20,16 @@ namespace hyperflock::protocol {
 struct Runtime {
   std::string id;
   std::map<std::string, std::string, std::less<>> pieces;
+
+  // What a browser downloads of a piece.
+  struct Download {
+    std::string path;  // of the piece's largest file, by which a browser tells if it has the piece
+    std::int64_t brotli = 0;  // bytes of all its files, compressed
+    std::int64_t gzip = 0;
+    bool operator==(const Download&) const = default;
+  };
+  // By the piece's name. A piece whose files the index does not list is left out.
+  std::map<std::string, Download, std::less<>> downloads{};
 };
 
 // Returns the runtime that the text of an index.json describes; nullopt if it is malformed.

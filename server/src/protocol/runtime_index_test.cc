@@ -32,6 +32,25 @@ TEST(RuntimeIndex, R58_VersionsByPiece) {
   EXPECT_EQ(runtime->pieces.at("numpy"), "2.4.3");
 }
 
+TEST(RuntimeIndex, DownloadsAreThoseOfEachPiecesFiles) {
+  const auto runtime = parse_runtime_index(R"({"runtime":")" + std::string(64, 'a') +
+                                           R"(","pieces":{
+  "pyodide":{"version":"1","base":"/runtime/pyodide-1/","files":[
+    {"name":"lock.json","bytes":100,"br":90,"gz":null},
+    {"name":"core.wasm","bytes":9000,"br":3000,"gz":3500},{"bytes":7},7]},
+  "arraycore":{"version":"1","base":"/runtime/arraycore-1/","files":[
+    {"name":"arraycore-relaxed.wasm","bytes":60,"br":20,"gz":30},
+    {"name":"arraycore.wasm","bytes":50,"br":20,"gz":30},{"name":"a.zip","bytes":9}]},
+  "odd":{"version":"1","base":3,"files":[]},"six":{"version":"1"}}})");
+  ASSERT_TRUE(runtime.has_value());
+  using Download = Runtime::Download;
+  const std::map<std::string, Download, std::less<>> expected{
+      {"pyodide", Download{"/runtime/pyodide-1/core.wasm", 3090, 3600}},
+      {"arraycore", Download{"/runtime/arraycore-1/arraycore.wasm", 29, 39}},
+  };
+  EXPECT_EQ(runtime->downloads, expected);
+}
+
 TEST(RuntimeIndex, R58_ATextThatIsNoIndexSaysNothing) {
   for (const std::string& text :
        {std::string(), std::string("{"), std::string("[]"), std::string("{}"),

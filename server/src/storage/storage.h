@@ -75,6 +75,7 @@ struct ProjectTotals {
   bool operator==(const ProjectTotals&) const = default;
 };
 inline constexpr std::int64_t kNamedOwners = 3;
+inline constexpr std::int64_t kOpenStudiesSought = 256;
 
 struct AuditSize {
   std::int64_t entries = 0;
@@ -124,6 +125,10 @@ class Storage {
   // Returns what storage has counted for a project. The cost does not depend on the number of
   // studies.
   virtual Result<ProjectTotals> project_totals(const std::string& project) = 0;
+  // Returns the specs of the project's studies whose trials may be leased, the newest first, at
+  // most `limit`. It looks at the newest kOpenStudiesSought running studies of all projects only.
+  virtual Result<std::vector<protocol::StudySpec>> open_specs(const std::string& project,
+                                                              std::int64_t limit) = 0;
   virtual Result<std::optional<StudyRow>> study(StudyId id) = 0;
   // Returns the spec of a study as it was when this version of its code was the newest (R64).
   virtual Result<std::optional<protocol::StudySpec>> spec(StudyId id, std::int64_t code) = 0;

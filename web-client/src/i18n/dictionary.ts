@@ -49,7 +49,16 @@ export interface Dictionary {
   /** Says what taking part costs, before the volunteer taps Start. */
   readonly facts: {
     readonly heading: string;
-    readonly download: { readonly title: (size: string) => string; readonly text: string };
+    readonly download: {
+      readonly about: (size: string) => string;
+      readonly between: (least: string, most: string) => string;
+      readonly little: (size: string) => string;
+      /** `amount` is one of the three before. */
+      readonly title: (amount: string) => string;
+      readonly text: string;
+      /** Said instead, if the amount is that of the studies that run. */
+      readonly exact: string;
+    };
     readonly power: Notice;
     readonly open: Notice;
     readonly stop: Notice;
@@ -139,6 +148,7 @@ export interface Dictionary {
     readonly text: string;
     /** Said instead, if the join link is not valid any more. */
     readonly linkEnded: string;
+    readonly toFetch: (amount: string) => string;
     readonly given: (trials: string, time: string) => string;
     readonly renamed: (before: string, now: string) => string;
     readonly damaged: string;

@@ -21,7 +21,12 @@ export const en: Dictionary = {
   facts: {
     heading: "What it takes",
     download: {
-      title: (size) => `About ${size}, once`,
+      about: (size) => `About ${size}`,
+      between: (least, most) => `${least} to ${most}`,
+      little: (size) => `Less than ${size}`,
+      title: (amount) => `${amount}, once`,
+      exact:
+        "This browser keeps a copy. The code and the data of the trials that run now are included.",
       text: "This browser keeps a copy. Some trials need up to 3 MB more, and their own data.",
     },
     power: {
@@ -219,6 +224,7 @@ export const en: Dictionary = {
     text: "This device took part before. One tap on Start goes on.",
     linkEnded:
       "The join link is not valid any more, so nobody new can join by it. This device joined before: tap Start to see if the server still takes it.",
+    toFetch: (amount) => `${amount} to fetch.`,
     given: (trials, time) => `This device gave ${trials} trials in ${time}.`,
     renamed: (before, now) => `“${before}” is now called “${now}”.`,
     damaged:

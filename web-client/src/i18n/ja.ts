@@ -21,7 +21,11 @@ export const ja: Dictionary = {
   facts: {
     heading: "必要なもの",
     download: {
-      title: (size) => `初回のみ約 ${size} の通信`,
+      about: (size) => `約 ${size}`,
+      between: (least, most) => `${least} から ${most}`,
+      little: (size) => `${size} 未満`,
+      title: (amount) => `初回のみ ${amount} の通信`,
+      exact: "2 回目からは保存したものを使います。今ある試行のコードとデータを含みます。",
       text: "2 回目からは保存したものを使います。試行によってはさらに最大 3 MB とデータが必要です。",
     },
     power: {
@@ -232,6 +236,7 @@ export const ja: Dictionary = {
     text: "この端末は以前にも参加しています。「開始」を押すと続きから始まります。",
     linkEnded:
       "参加用リンクは無効になっており、新しい端末は参加できません。この端末は以前に参加しているため、「開始」を押すと、引き続き参加できるかどうかがわかります。",
+    toFetch: (amount) => `通信量は ${amount} です。`,
     given: (trials, time) => `この端末の貢献：試行 ${trials} 件、${time}`,
     renamed: (before, now) => `「${before}」は「${now}」に名前が変わりました。`,
     damaged:

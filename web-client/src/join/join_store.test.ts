@@ -3,6 +3,7 @@ import type { RememberedProject } from "@hyperflock/worker-runtime/page";
 import { describe, expect, it } from "vitest";
 import { FakeVolunteer } from "../stories/fake_volunteer.ts";
 import { AFTER_START, PROJECT, STORY_NOW_MS, stories } from "../stories/states.ts";
+import { downloadSize, NOTHING_KEPT, SCRIPT_BYTES } from "./download/download.ts";
 import type { CodeResult } from "./enrolment_code.ts";
 import { JoinStore, type Memory } from "./join_store.ts";
 import type { ProjectLoad } from "./project_api.ts";
@@ -72,6 +73,7 @@ function scenario(
       asked.push(asking);
       return loads.shift() ?? { kind: "problem", problem: "server" };
     },
+    downloadSize: (downloads) => downloadSize(downloads, NOTHING_KEPT),
     now: () => clock.ms,
     every: (_ms, tick) => {
       timers.add(tick);
@@ -131,6 +133,16 @@ describe("JoinStore", () => {
     expect(store.panel.value.phase).toBe("joining");
     store.stop();
     expect(store.panel.value.phase).toBe("stopped");
+  });
+
+  it("measures what a start fetches, if the server lists it", async () => {
+    const piece = { path: "/runtime/numpy-1/numpy.zip", bytes: 2_000_000 };
+    const downloads = { pieces: [piece], studies: [{ pieces: [0], blobs: [] }] };
+    const { store } = scenario([{ kind: "ready", project: PROJECT, downloads }]);
+    expect(store.download.value).toBeNull();
+    await settled();
+    const bytes = piece.bytes + SCRIPT_BYTES;
+    expect(store.download.value).toEqual({ least: bytes, most: bytes });
   });
 
   it("lends the graphics processor as the volunteer chose before, and chooses now", async () => {

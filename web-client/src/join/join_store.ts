@@ -17,6 +17,7 @@ import type { Dictionary, ProjectProblem } from "../i18n/dictionary.ts";
 import { Formatter } from "../i18n/format.ts";
 import type { Language } from "../i18n/language.ts";
 import { shownName } from "../ui/shown_name.ts";
+import type { DownloadSize, Downloads } from "./download/download.ts";
 import type { CodeResult } from "./enrolment_code.ts";
 import type { GpuShare } from "./gpu_share.ts";
 import type { InAppBrowser } from "./in_app.ts";
@@ -57,6 +58,8 @@ export interface JoinEnvironment {
   readonly memory: Memory;
   readonly createVolunteer: (options: { code: string }) => Volunteer;
   readonly fetchProject: (code: string) => Promise<ProjectLoad>;
+  /** Returns how much of it this browser has to fetch; null if nothing is known. */
+  readonly downloadSize: (downloads: Downloads) => Promise<DownloadSize | null>;
   /** Returns the time in Unix milliseconds. */
   readonly now: () => number;
   /** Calls `tick` about every `ms` milliseconds until the returned function is called. */
@@ -126,6 +129,8 @@ export class JoinStore {
   readonly names: ReadonlySignal<{ readonly name: string; readonly owner: string } | null>;
   readonly panel: ReadonlySignal<PanelView>;
   readonly contribution: ReadonlySignal<ContributionView | null>;
+  /** What a start fetches for the chosen project; null while that is not known. */
+  readonly download: ReadonlySignal<DownloadSize | null>;
   /** The title of the tab. It shows the state once the device takes part. */
   readonly title: ReadonlySignal<string>;
   /** Whether nothing is joined or computed, so that a reload of the page interrupts nothing. */
@@ -152,6 +157,8 @@ export class JoinStore {
   /** The state of loading each code's project. */
   readonly #loads: Signal<readonly ProjectLoad[]>;
   readonly #chosen: Signal<number> = signal(0);
+  /** What a start fetches, by code. */
+  readonly #sizes: Signal<ReadonlyMap<string, DownloadSize>> = signal(new Map());
   readonly #remembered: ReadonlyMap<string, RememberedProject>;
   readonly #devices: Signal<ReadonlyMap<string, KnownDevice>> = signal(new Map());
   /** The codes of which this device remembers the project now. */
@@ -200,8 +207,10 @@ export class JoinStore {
         ? null
         : { name: shownName(names.name), owner: shownName(names.owner) };
     });
+    this.download = computed(() => this.#sizes.value.get(this.#code) ?? null);
     this.panel = computed(() =>
       panelView({
+        download: this.download.value,
         project: this.#load,
         snapshot: this.#snapshot.value,
         nowMs: this.#nowMs.value,
@@ -269,7 +278,11 @@ export class JoinStore {
           return;
         }
         this.#setLoad(index, { kind: "loading" });
-        this.#setLoad(index, await this.#environment.fetchProject(code));
+        const load = await this.#environment.fetchProject(code);
+        this.#setLoad(index, load);
+        if (load.kind === "ready" && load.downloads !== undefined) {
+          void this.#measure(code, load.downloads);
+        }
       }),
     );
     // If the chosen project could not be loaded, the first project of the link that could be loaded is chosen. Of
@@ -367,6 +380,13 @@ export class JoinStore {
 
   #setLoad(index: number, load: ProjectLoad): void {
     this.#loads.value = this.#loads.value.with(index, load);
+  }
+
+  async #measure(code: string, downloads: Downloads): Promise<void> {
+    const size = await this.#environment.downloadSize(downloads);
+    if (size !== null) {
+      this.#sizes.value = new Map(this.#sizes.value).set(code, size);
+    }
   }
 
   #findChoices(): readonly Choice[] {

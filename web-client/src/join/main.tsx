@@ -11,6 +11,8 @@ import { createVolunteer, ProjectMemory, reportsOf } from "@hyperflock/worker-ru
 import { AppShell } from "../app_shell/app_shell.ts";
 import { InstallHint, type InstallOffer, isIosSafari } from "../app_shell/install_hint.ts";
 import { languages, listen, local, session, show } from "../ui/browser.ts";
+import { downloadSize, NOTHING_KEPT } from "./download/download.ts";
+import { keptHere } from "./download/kept_here.ts";
 import { clearCode, dropTabCode, joinLink, takeCode } from "./enrolment_code.ts";
 import { rememberedGpuShare, rememberGpuShare } from "./gpu_share.ts";
 import { inAppBrowser } from "./in_app.ts";
@@ -84,6 +86,9 @@ const store = new JoinStore({
   },
   createVolunteer,
   fetchProject: (one) => fetchProject(one, (path, init) => fetch(path, init)),
+  // A browser that has started nothing here has kept nothing, and need not be searched.
+  downloadSize: (downloads) =>
+    downloadSize(downloads, memories.projects.length > 0 ? keptHere : NOTHING_KEPT),
   now: () => performance.timeOrigin + performance.now(),
   every,
   online: navigator.onLine,

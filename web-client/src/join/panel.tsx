@@ -8,7 +8,7 @@ import { CopyLink } from "../ui/copy_link.tsx";
 import { FlyingBirds } from "../ui/flock.tsx";
 import { Icon, type IconName, Spinner } from "../ui/icons.tsx";
 import { ProgressBar } from "../ui/progress_bar.tsx";
-import { FIRST_VISIT_BYTES } from "./download.ts";
+import { type DownloadSize, FIRST_VISIT_BYTES, sizeText } from "./download/download.ts";
 import { joinLink } from "./enrolment_code.ts";
 import { linkOutside } from "./in_app.ts";
 import type { JoinStore } from "./join_store.ts";
@@ -34,14 +34,19 @@ function ToneIcon({ tone }: { readonly tone: Tone }) {
 }
 
 interface FactsProps {
+  readonly download: DownloadSize | null;
   readonly words: Dictionary["facts"];
   readonly format: Formatter;
 }
 
-function Facts({ words, format }: FactsProps) {
-  const { title, text } = words.download;
+function Facts({ download, words, format }: FactsProps) {
+  const { title, about, text, exact } = words.download;
+  const amount =
+    download === null
+      ? about(format.size(FIRST_VISIT_BYTES))
+      : sizeText(download, words.download, format);
   const rows: readonly (readonly [IconName, Notice])[] = [
-    ["download", { title: title(format.size(FIRST_VISIT_BYTES)), text }],
+    ["download", { title: title(amount), text: download === null ? text : exact }],
     ["power", words.power],
     ["screen", words.open],
     ["hand", words.stop],
@@ -186,7 +191,9 @@ export function Panel({ store }: { readonly store: JoinStore }): ComponentChild 
           {view.title}
         </h2>
       </div>
-      {view.showFacts ? <Facts words={words.facts} format={store.format.value} /> : null}
+      {view.showFacts ? (
+        <Facts download={store.download.value} words={words.facts} format={store.format.value} />
+      ) : null}
       {view.text === null ? null : <p class="panel-text">{view.text}</p>}
       {view.advice === null ? null : <p class="panel-advice">{view.advice}</p>}
       {store.notes.value.map((note) => (

@@ -3,13 +3,19 @@
 
 import type { ProjectView } from "@hyperflock/worker-runtime/page";
 import type { ProjectProblem } from "../i18n/dictionary.ts";
+import { type Downloads, parseDownloads } from "./download/download.ts";
 
 const TIMEOUT_MS = 15_000;
 const MAX_NAME_CHARS = 200;
 
 export type ProjectLoad =
   | { readonly kind: "loading" }
-  | { readonly kind: "ready"; readonly project: ProjectView }
+  | {
+      readonly kind: "ready";
+      readonly project: ProjectView;
+      /** What a start downloads; missing if the server does not say. */
+      readonly downloads?: Downloads;
+    }
   | { readonly kind: "problem"; readonly problem: ProjectProblem };
 
 export type FetchLike = (path: string, init: RequestInit) => Promise<Response>;
@@ -85,5 +91,10 @@ export async function fetchProject(code: string, fetchLike: FetchLike): Promise<
     return { kind: "problem", problem: "server" };
   }
   const project = parseProject(body);
-  return project === null ? { kind: "problem", problem: "server" } : { kind: "ready", project };
+  if (project === null) {
+    return { kind: "problem", problem: "server" };
+  }
+  const described = isRecord(body) && isRecord(body.project) ? body.project : {};
+  const downloads = parseDownloads(described.downloads);
+  return { kind: "ready", project, ...(downloads === null ? {} : { downloads }) };
 }

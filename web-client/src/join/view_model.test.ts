@@ -39,6 +39,7 @@ function view(
   } = {},
 ): PanelView {
   return panelView({
+    download: null,
     project: rest.load ?? ready,
     snapshot: {
       ...snapshot(state, rest.awake),
@@ -162,6 +163,7 @@ describe("before the tap", () => {
 
   it("works without a volunteer, which needs a code", () => {
     const shown = panelView({
+      download: null,
       project: { kind: "problem", problem: "no_code" },
       snapshot: null,
       nowMs: 0,

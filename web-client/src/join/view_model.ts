@@ -19,6 +19,7 @@ import {
 import type { Formatter } from "../i18n/format.ts";
 import type { Point } from "../ui/curve.ts";
 import { shownName } from "../ui/shown_name.ts";
+import { type DownloadSize, sizeText } from "./download/download.ts";
 import type { InAppBrowser } from "./in_app.ts";
 import { coolingNotice, pausedNotice, refusedText } from "./limits_view.ts";
 import type { ProjectLoad } from "./project_api.ts";
@@ -105,6 +106,8 @@ export interface ContributionView {
 
 export interface ViewInput {
   readonly project: ProjectLoad;
+  /** What a start fetches; null while that is not known. */
+  readonly download: DownloadSize | null;
   /** The volunteer's state; null while the page has no join code. */
   readonly snapshot: VolunteerSnapshot | null;
   readonly nowMs: number;
@@ -269,14 +272,16 @@ function statePanel(state: VolunteerState, input: ViewInput): PanelView {
   switch (phase) {
     case "idle":
       if (input.known === "joined") {
-        const { heading, text, linkEnded } = words.memory;
-        const { project } = input;
+        const { heading, text, linkEnded, toFetch } = words.memory;
+        const { project, download } = input;
+        const size =
+          download === null ? "" : ` ${toFetch(sizeText(download, words.facts.download, format))}`;
         const isEnded = project.kind === "problem" && project.problem === "bad_code";
         return panel({
           phase,
           tone: "ready",
           title: heading,
-          text: isEnded ? linkEnded : text,
+          text: isEnded ? linkEnded : text + size,
           announcement: "",
           advice: interruption(input),
           note: words.beforeTap,

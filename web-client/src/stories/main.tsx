@@ -9,6 +9,7 @@ import "../app_shell/app_notes.css";
 import { signal } from "@preact/signals";
 import { InstallHint } from "../app_shell/install_hint.ts";
 import type { Language } from "../i18n/language.ts";
+import { downloadSize, NOTHING_KEPT } from "../join/download/download.ts";
 import { JoinStore } from "../join/join_store.ts";
 import { type AppParts, JoinPage } from "../join/page.tsx";
 import { FakeVolunteer } from "./fake_volunteer.ts";
@@ -62,6 +63,7 @@ function storyStore(name: StoryName, language: Language): JoinStore {
     createVolunteer: () => volunteer,
     fetchProject: async (code) =>
       code === OTHER_CODE ? { kind: "ready", project: OTHER_PROJECT } : story.load,
+    downloadSize: (downloads) => downloadSize(downloads, NOTHING_KEPT),
     now: () => STORY_NOW_MS,
     every: () => () => {},
     online: story.online,

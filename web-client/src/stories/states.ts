@@ -11,6 +11,7 @@ import type {
   VolunteerState,
 } from "@hyperflock/worker-runtime/page";
 import type { InstallWay } from "../app_shell/install_hint.ts";
+import type { Downloads } from "../join/download/download.ts";
 import type { CodeResult } from "../join/enrolment_code.ts";
 import type { InAppBrowser } from "../join/in_app.ts";
 import type { ProjectLoad } from "../join/project_api.ts";
@@ -52,6 +53,11 @@ export const PROJECT: ProjectView = {
 };
 
 /** The project that belongs to the second code of the stories' link. */
+/** Returns what the server lists for studies that fetch these amounts. */
+const downloadsOf = (...sizes: readonly number[]): Downloads => ({
+  pieces: [],
+  studies: sizes.map((bytes, i) => ({ pieces: [], blobs: [{ sha256: `${i}`, bytes }] })),
+});
 export const OTHER_PROJECT: ProjectView = {
   name: "Weather of small islands",
   owner: "Marine Institute",
@@ -174,6 +180,16 @@ export const stories = {
     code: BACK_TO_TWO,
     before: { trials: 1_234_567, seconds: 4_321_987 },
     load: { kind: "ready", project: LONG_PROJECT },
+  },
+  welcome_back_sized: {
+    ...BASE,
+    code: BACK,
+    before: some,
+    load: { kind: "ready", project: PROJECT, downloads: downloadsOf(3_200_000) },
+  },
+  idle_sized: {
+    ...BASE,
+    load: { kind: "ready", project: PROJECT, downloads: downloadsOf(8_612_345, 270_000_000) },
   },
   two_projects: { ...BASE, code: BACK_TO_TWO, before: some },
   renamed: { ...BASE, code: BACK, before: some, earlierName: "CNNs" },

@@ -31,6 +31,7 @@ import { fetchPacks } from "./files/pack_parts.ts";
 import { Store } from "./files/store.ts";
 import { Transfers } from "./files/transfers.ts";
 import type { AgentAction, AgentEvent } from "./machine/events.ts";
+import { readFinished } from "./machine/finished.ts";
 import { Machine } from "./machine/machine.ts";
 import type { UploadResult } from "./machine/saving.ts";
 import { viewOf } from "./machine/view.ts";
@@ -157,7 +158,7 @@ export class Agent {
     this.#store = await Store.open(this.#code);
     this.#contribution = await this.#store.contribution();
     const device = await this.#store.device();
-    const finished = device === null ? null : await this.#store.finished();
+    const finished = device === null ? null : readFinished(await this.#store.finished());
     this.#keptResult = finished?.lease.attempt;
     this.#checkpoints = await CheckpointStore.open(this.#code);
     const kept = device === null ? null : await this.#checkpoints.find();

@@ -10,6 +10,7 @@
 #include "http/compute/blob_files.h"
 #include "http/compute/bodies.h"
 #include "http/compute/checkpoint_upload.h"
+#include "http/compute/downloads.h"
 #include "http/core/changes.h"
 #include "http/core/routed_site.h"
 #include "names/names.h"
@@ -95,6 +96,8 @@ Result<Response> project(const SiteContext& context, const Request& request) {
   // A code that has ended is accepted too, because devices that joined with it keep their project.
   TRY(const auto code, opened_by(context, query.code, request.address));
   TRY(const auto totals, context.storage.project_totals(code.project));
+  TRY(const auto open, context.storage.open_specs(code.project, kShownDownloads));
+  const bool brotli = request.accept_encoding.find("br") != std::string::npos;
   std::string out = R"({"project":)";
   ObjectWriter(out)
       .text("name", names::shown(code.project))
@@ -102,6 +105,8 @@ Result<Response> project(const SiteContext& context, const Request& request) {
       .integer("studies", totals.studies)
       .integer("trials_done", totals.done)
       .integer("trials_total", totals.trials)
+      .raw("downloads",
+           downloads_json(open, context.runtimes, brotli ? Compression::brotli : Compression::gzip))
       .end();
   return json_response(200, out + "}");
 }

@@ -61,6 +61,23 @@ CreateStudy asked_study(CreateStudy create, std::size_t directions = 1) {
   return create;
 }
 
+TEST_P(StorageContract, OpenSpecsAreThoseWhoseTrialsMayBeLeased) {
+  apply({study_of(1, "ada", "birds", 6), study_of(2, "grace", "birds", 4),
+         study_of(3, "ada", "ants", 9), study_of(4, "ada", "birds", 2),
+         study_of(5, "ada", "birds", 2)});
+  const auto bundles = [this](std::int64_t limit) {
+    std::vector<std::string> found;
+    const auto specs = storage().open_specs("birds", limit).value();
+    for (const protocol::StudySpec& spec : specs) found.push_back(spec.bundle.sha256);
+    return found;
+  };
+  EXPECT_THAT(bundles(8), ElementsAre(sha('5'), sha('4'), sha('2'), sha('1')));
+  EXPECT_THAT(bundles(2), ElementsAre(sha('5'), sha('4')));
+  apply({end_study(2, StudyState::cancelled), PauseStudy{StudyId{4}, true}});
+  EXPECT_THAT(bundles(8), ElementsAre(sha('5'), sha('1')));
+  EXPECT_THAT(storage().open_specs("bees", 8).value(), IsEmpty());
+}
+
 TEST_P(StorageContract, ProjectTotalsFollowItsStudies) {
   EXPECT_EQ(storage().project_totals("birds").value(), ProjectTotals{});
   apply({study_of(1, "ada", "birds", 6), study_of(2, "grace", "birds", 4),

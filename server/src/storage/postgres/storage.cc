@@ -155,6 +155,10 @@ Result<std::vector<std::string>> PostgresStorage::running_runtimes() {
 Result<ProjectTotals> PostgresStorage::project_totals(const std::string& project) {
   return read([&](sql::Connection& db) { return sqlite::project_totals(db, project); });
 }
+Result<std::vector<protocol::StudySpec>> PostgresStorage::open_specs(const std::string& project,
+                                                                     std::int64_t limit) {
+  return read([&](sql::Connection& db) { return sqlite::open_specs(db, project, limit); });
+}
 Result<std::optional<StudyRow>> PostgresStorage::study(StudyId id) {
   return read([&](sql::Connection& db) { return sqlite::study(db, id); });
 }

@@ -32,6 +32,8 @@ class PostgresStorage final : public Storage {
   Result<StudyPage> studies(const StudyQuery& query) override;
   Result<std::vector<std::string>> running_runtimes() override;
   Result<ProjectTotals> project_totals(const std::string& project) override;
+  Result<std::vector<protocol::StudySpec>> open_specs(const std::string& project,
+                                                      std::int64_t limit) override;
   Result<std::optional<StudyRow>> study(StudyId id) override;
   Result<std::optional<protocol::StudySpec>> spec(StudyId id, std::int64_t code) override;
   Result<std::vector<TrialDetail>> finished_trials(StudyId id, std::int64_t after,

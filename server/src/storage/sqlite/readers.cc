@@ -362,6 +362,16 @@ ProjectTotals project_totals(Connection& db, const std::string& project) {
   return totals;
 }
 
+std::vector<protocol::StudySpec> open_specs(Connection& db, const std::string& project,
+                                            std::int64_t limit) {
+  const Transaction view(db, Transaction::Kind::read);
+  std::vector<protocol::StudySpec> specs;
+  Query row =
+      db.query(kSelectOpenSpecs, project, kOpenStudiesSought, std::max<std::int64_t>(limit, 0));
+  while (row.next()) specs.push_back(read_spec(row.text(1), StudyId{row.integer(0)}));
+  return specs;
+}
+
 std::optional<StudyRow> study(Connection& db, StudyId id) {
   Query row = db.query(kSelectStudy, id);
   if (!row.next()) return std::nullopt;

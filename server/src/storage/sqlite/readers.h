@@ -19,6 +19,8 @@ Identities identities(Connection& db);
 StudyPage studies(Connection& db, const StudyQuery& query);
 std::vector<std::string> running_runtimes(Connection& db);
 ProjectTotals project_totals(Connection& db, const std::string& project);
+std::vector<protocol::StudySpec> open_specs(Connection& db, const std::string& project,
+                                            std::int64_t limit);
 std::optional<StudyRow> study(Connection& db, StudyId id);
 std::optional<protocol::StudySpec> spec(Connection& db, StudyId id, std::int64_t code);
 std::vector<TrialDetail> finished_trials(Connection& db, StudyId id, std::int64_t after,

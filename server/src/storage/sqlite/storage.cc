@@ -184,6 +184,10 @@ Result<std::vector<std::string>> SqliteStorage::running_runtimes() {
 Result<ProjectTotals> SqliteStorage::project_totals(const std::string& project) {
   return guarded([&] { return sqlite::project_totals(*readers_.borrow(), project); });
 }
+Result<std::vector<protocol::StudySpec>> SqliteStorage::open_specs(const std::string& project,
+                                                                   std::int64_t limit) {
+  return guarded([&] { return sqlite::open_specs(*readers_.borrow(), project, limit); });
+}
 Result<std::optional<StudyRow>> SqliteStorage::study(StudyId id) {
   return guarded([&] { return sqlite::study(*readers_.borrow(), id); });
 }

@@ -141,6 +141,11 @@ class FaultyStorage final : public Storage {
   Result<ProjectTotals> project_totals(const std::string& project) override {
     return read<ProjectTotals>([&] { return inner_->project_totals(project); });
   }
+  Result<std::vector<protocol::StudySpec>> open_specs(const std::string& project,
+                                                      std::int64_t limit) override {
+    return read<std::vector<protocol::StudySpec>>(
+        [&] { return inner_->open_specs(project, limit); });
+  }
   Result<std::optional<StudyRow>> study(StudyId id) override {
     return read<std::optional<StudyRow>>([&] { return inner_->study(id); });
   }

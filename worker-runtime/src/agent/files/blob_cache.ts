@@ -4,13 +4,13 @@
 
 import { Backoff } from "../../base/backoff.ts";
 import { sha256Hex } from "../../base/hex.ts";
+import { BLOB_CACHE_NAME, blobAddress } from "./blob_place.ts";
 import { readExactly, SizeError, untilSilent } from "./body.ts";
 import { LinkedData } from "./linked_data.ts";
 import type { BlobRecord } from "./store.ts";
 
 /** Room for a few data sets of the largest size that a server takes by default (512 MiB). */
 export const CACHE_BYTES = 2 * 1024 * 1024 * 1024;
-const CACHE_NAME = "hyperflock-blobs";
 const TRIES = 4;
 const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 15_000;
@@ -61,7 +61,7 @@ export interface BlobWanted {
 }
 
 export async function openByteCache(): Promise<ByteCache | null> {
-  return "caches" in globalThis ? await caches.open(CACHE_NAME).catch(() => null) : null;
+  return "caches" in globalThis ? await caches.open(BLOB_CACHE_NAME).catch(() => null) : null;
 }
 
 /** Returns how many bytes the browser lets this origin store; Infinity if it does not say. */
@@ -72,7 +72,7 @@ export async function storageQuota(): Promise<number> {
 
 /** Removes every cached blob. */
 export async function forgetBytes(): Promise<void> {
-  if ("caches" in globalThis) await caches.delete(CACHE_NAME).catch(() => false);
+  if ("caches" in globalThis) await caches.delete(BLOB_CACHE_NAME).catch(() => false);
 }
 
 export class BlobCache {
@@ -104,7 +104,7 @@ export class BlobCache {
     const { cache } = this.#options;
     const sizes = new Map(wanted.map(({ sha256, bytes }) => [sha256, bytes]));
     for (const sha256 of [...sizes.keys()]) {
-      const found = await cache?.match(urlOf(sha256)).catch(() => undefined);
+      const found = await cache?.match(blobAddress(sha256)).catch(() => undefined);
       if (found !== undefined) sizes.delete(sha256);
     }
     return [...sizes.values()].reduce((sum, bytes) => sum + bytes, 0);
@@ -112,7 +112,7 @@ export class BlobCache {
 
   async #fromCache(wanted: BlobWanted): Promise<Uint8Array<ArrayBuffer> | null> {
     const { cache, index, wallClock } = this.#options;
-    const response = await cache?.match(urlOf(wanted.sha256)).catch(() => undefined);
+    const response = await cache?.match(blobAddress(wanted.sha256)).catch(() => undefined);
     if (response === undefined) return null;
     const bytes = new Uint8Array(await response.arrayBuffer());
     if ((await sha256Hex(bytes)) !== wanted.sha256) {
@@ -152,7 +152,7 @@ export class BlobCache {
     signal: AbortSignal,
   ): Promise<Uint8Array<ArrayBuffer>> {
     const bytes = await untilSilent(SERVER_SILENCE_MS, signal, async (signal, heard) => {
-      const response = await this.#options.fetch(urlOf(wanted.sha256), {
+      const response = await this.#options.fetch(blobAddress(wanted.sha256), {
         headers: { authorization },
         // The browser's HTTP cache is not needed, because this class has its own cache.
         cache: "no-store",
@@ -200,7 +200,7 @@ export class BlobCache {
   ): Promise<boolean> {
     const { index, wallClock } = this.#options;
     try {
-      await cache.put(urlOf(wanted.sha256), new Response(bytes));
+      await cache.put(blobAddress(wanted.sha256), new Response(bytes));
       await index.keepBlob({ sha256: wanted.sha256, bytes: bytes.length, usedAt: wallClock() });
       return true;
     } catch {
@@ -226,13 +226,9 @@ export class BlobCache {
   }
 
   async #drop(sha256: string): Promise<void> {
-    await this.#options.cache?.delete(urlOf(sha256)).catch(() => false);
+    await this.#options.cache?.delete(blobAddress(sha256)).catch(() => false);
     await this.#options.index.forgetBlob(sha256);
   }
-}
-
-function urlOf(sha256: string): string {
-  return `/api/blobs/${sha256}`;
 }
 
 function asBlobError(error: unknown, wanted: BlobWanted): BlobError {

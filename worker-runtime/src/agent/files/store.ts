@@ -7,7 +7,7 @@ import { openDatabase } from "../../base/database.ts";
 import { sha256Hex } from "../../base/hex.ts";
 import type { Contribution } from "../../page_contract/volunteer_state.ts";
 import type { Device } from "../machine/events.ts";
-import { type Finished, readFinished } from "../machine/finished.ts";
+import type { Finished } from "../machine/finished.ts";
 
 interface DeviceRecord extends Device {
   readonly contribution: Contribution;
@@ -71,9 +71,12 @@ export class Store {
     return this.#change({ contribution });
   }
 
-  /** Returns the result that an earlier visit could not deliver, or null. */
-  async finished(): Promise<Finished | null> {
-    return readFinished((await this.#record())?.finished);
+  /**
+   * Returns what was stored of a result that an earlier visit could not deliver. `readFinished` reads it, but not here:
+   * the page uses this class too, and needs no messages of the protocol before the tap.
+   */
+  async finished(): Promise<unknown> {
+    return (await this.#record())?.finished;
   }
 
   /** Stores a result until it is delivered; null removes it. */

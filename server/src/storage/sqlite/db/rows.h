@@ -96,6 +96,13 @@ inline constexpr Sql kSelectStudiesOfOwner = HYPERFLOCK_STUDY_COLUMNS
 // The condition is that of the index `running_studies`, so that SQLite can use the index.
 inline constexpr Sql kSelectRunning =
     "SELECT study FROM study_progress WHERE state = 0 ORDER BY study";
+// The specs of the project ?1 among the ?2 newest running studies, at most ?3: of those that are
+// neither paused nor wait for an administrator.
+inline constexpr Sql kSelectOpenSpecs =
+    "SELECT id, spec FROM (SELECT study AS running_study, paused, approval FROM study_progress"
+    " WHERE state = 0 ORDER BY study DESC LIMIT ?2) AS newest"
+    " JOIN studies ON id = running_study WHERE project = ?1 AND paused = 0 AND approval = 0"
+    " ORDER BY id DESC LIMIT ?3";
 inline constexpr Sql kSelectProjectTotals =
     "SELECT studies, done, trials_high, trials_low FROM project_totals WHERE project = ?1";
 // The names of at most ?2 owners, those who submitted last first.

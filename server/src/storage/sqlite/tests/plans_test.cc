@@ -55,6 +55,8 @@ constexpr std::array kAllowed{
     Allowed{"WHERE state = 0 ORDER BY study",
             "SCAN study_progress USING COVERING INDEX running_studies",
             "all running studies are wanted"},
+    Allowed{"AS newest JOIN studies", "SCAN study_progress USING INDEX running_studies", kPage},
+    Allowed{"AS newest JOIN studies", "SCAN newest", kPage},
     Allowed{"FROM devices WHERE code = ?", "SCAN devices", "few people ask, on a reader's thread"},
     Allowed{"SELECT DISTINCT a.study FROM attempts", "SCAN a",
             "few people ask, on a reader's thread"},

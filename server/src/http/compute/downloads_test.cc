@@ -1,0 +1,63 @@
+// Tests what a join page learns about the downloads of its project's studies.
+#include "http/compute/downloads.h"
+
+#include <gtest/gtest.h>
+
+namespace hyperflock::http {
+namespace {
+
+using protocol::Runtime;
+using protocol::StudySpec;
+
+Runtime runtime() {
+  Runtime runtime;
+  runtime.id = "r";
+  std::int64_t size = 1;
+  for (const char* name : {"pyodide", "numpy", "six", "worker", "chainer-7.8.1", "arraycore",
+                           "packaging", "colorlog", "tqdm", "optuna"}) {
+    runtime.downloads.emplace(
+        name, Runtime::Download{.path = std::string("/") + name, .brotli = size, .gzip = 2 * size});
+    size *= 10;
+  }
+  return runtime;
+}
+
+StudySpec study(const std::string& backend = "") {
+  StudySpec spec;
+  spec.chainer = "7.8.1";
+  spec.runtime_index = "r";
+  spec.backend = backend;
+  spec.bundle = {"b", 7};
+  return spec;
+}
+
+TEST(Downloads, EachPieceIsNamedOnceAndEachStudyHasItsOwn) {
+  StudySpec with_data = study("webgpu");
+  with_data.data.push_back({.name = "x", .kind = "npy", .filename = "x.npy", .blob = {"d", 9}});
+  EXPECT_EQ(
+      downloads_json({study(), with_data}, {runtime()}, Compression::brotli),
+      R"({"pieces":[{"path":"/pyodide","bytes":1},{"path":"/numpy","bytes":10},)"
+      R"({"path":"/six","bytes":100},{"path":"/worker","bytes":1000},)"
+      R"({"path":"/chainer-7.8.1","bytes":10000},{"path":"/arraycore","bytes":100000}],)"
+      R"("studies":[{"pieces":[0,1,2,3,4],"blobs":[{"sha256":"b","bytes":7}]},)"
+      R"({"pieces":[0,1,2,3,4,5],"blobs":[{"sha256":"b","bytes":7},{"sha256":"d","bytes":9}]}]})");
+}
+
+TEST(Downloads, OptunaBelongsToAskAndTellStudies) {
+  StudySpec asked = study();
+  asked.kind = protocol::StudyKind::asked;
+  const std::string json = downloads_json({asked}, {runtime()}, Compression::gzip);
+  EXPECT_NE(json.find(R"({"path":"/optuna","bytes":2000000000})"), std::string::npos) << json;
+  EXPECT_EQ(json.find("arraycore"), std::string::npos) << json;
+}
+
+TEST(Downloads, AStudyWithAnotherRuntimeIsLeftOut) {
+  StudySpec other = study();
+  other.runtime_index = "another";
+  const std::string nothing = R"({"pieces":[],"studies":[]})";
+  EXPECT_EQ(downloads_json({other}, {runtime()}, Compression::brotli), nothing);
+  EXPECT_EQ(downloads_json({}, {}, Compression::brotli), nothing);
+}
+
+}  // namespace
+}  // namespace hyperflock::http
