@@ -4,6 +4,7 @@ import "@hyperflock/worker-runtime/polyfills";
 import "../ui/base.css";
 import "../ui/frame.css";
 import "./join.css";
+import "./given/given.css";
 import "./limits.css";
 import "./night.css";
 import "../app_shell/app_notes.css";
@@ -12,6 +13,7 @@ import { AppShell } from "../app_shell/app_shell.ts";
 import { InstallHint, type InstallOffer, isIosSafari } from "../app_shell/install_hint.ts";
 import { languages, listen, local, session, show } from "../ui/browser.ts";
 import { clearCode, dropTabCode, joinLink, takeCode } from "./enrolment_code.ts";
+import { fetchGiven } from "./given/given_api.ts";
 import { rememberedGpuShare, rememberGpuShare } from "./gpu_share.ts";
 import { inAppBrowser } from "./in_app.ts";
 import { JoinStore } from "./join_store.ts";
@@ -84,7 +86,14 @@ const store = new JoinStore({
   },
   createVolunteer,
   fetchProject: (one) => fetchProject(one, (path, init) => fetch(path, init)),
+  fetchGiven: async (one) => {
+    const authorization = await memory.authorizationOf(one);
+    return authorization === null
+      ? null
+      : await fetchGiven(authorization, (path, init) => fetch(path, init));
+  },
   now: () => performance.timeOrigin + performance.now(),
+  after: (ms, run) => setTimeout(run, ms),
   every,
   online: navigator.onLine,
   onOnlineChange: (tell) => {

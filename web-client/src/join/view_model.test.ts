@@ -432,6 +432,7 @@ describe("needsClock", () => {
     expect(ticking).toEqual([
       "retrying",
       "computing",
+      "computing_given",
       "computing_first",
       "computing_one",
       "computing_awkward",

@@ -3,6 +3,7 @@
 import "../ui/base.css";
 import "../ui/frame.css";
 import "../join/join.css";
+import "../join/given/given.css";
 import "../join/limits.css";
 import "../join/night.css";
 import "../app_shell/app_notes.css";
@@ -62,7 +63,9 @@ function storyStore(name: StoryName, language: Language): JoinStore {
     createVolunteer: () => volunteer,
     fetchProject: async (code) =>
       code === OTHER_CODE ? { kind: "ready", project: OTHER_PROJECT } : story.load,
+    fetchGiven: async (code) => story.given[code] ?? null,
     now: () => STORY_NOW_MS,
+    after: () => {},
     every: () => () => {},
     online: story.online,
     onOnlineChange: () => () => {},
