@@ -139,7 +139,7 @@ PARTS = (
             names
             storage/contract storage/sql
             storage/sqlite/db
-            storage/sqlite/series storage/sqlite/standby
+            storage/sqlite/contribution storage/sqlite/series storage/sqlite/standby
             storage/sqlite
             storage/sqlite/check
             storage/testing

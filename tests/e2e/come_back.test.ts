@@ -88,9 +88,28 @@ test("a profile that is opened again finds its project at / and goes on with one
   await page.locator(".panel-title", { hasText: en.memory.heading }).waitFor();
   expect(new URL(page.url()).pathname).toBe("/join");
   expect(await page.locator("[data-contribution=trials]").textContent()).toBe("1");
+  await page.locator("[data-given=spans] tr:last-child td", { hasText: "1" }).first().waitFor();
   await tapStart(page);
   await phase(page, "waiting");
   expect(await devices()).toBe(known);
+});
+
+test("what the server takes back is not shown as given", async () => {
+  let page = await joinAndRemember(await server.joinUrl());
+  const study = await runPython(server, ["tests/e2e/objectives/constant.py", "--wait"]);
+  expect(await study.done, study.output()).toBe(0);
+  await page.locator("[data-given=spans]").waitFor();
+  const id = (await server.newestStudy())?.study;
+
+  await nextDay();
+  const body = JSON.stringify({ trial: 0, reason: "test" });
+  await server.api(`/api/studies/${id}/reject`, { method: "POST", body });
+  await server.api(`/api/studies/${id}/cancel`, { method: "POST", body: "{}" });
+  page = await open("/");
+  await page.locator(".panel-title", { hasText: en.memory.heading }).waitFor();
+  // Until the server has had the time to count, the page shows the device's own count.
+  await page.locator(".contribution").waitFor({ state: "detached" });
+  expect(await page.locator("[data-given=spans]").count()).toBe(0);
 });
 
 test("the code leaves the address when the browser promises to keep the project", async () => {

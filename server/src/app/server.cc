@@ -19,6 +19,7 @@
 #include "acme/renewal.h"
 #include "app/backups.h"
 #include "app/certificate.h"
+#include "app/contribution_fold.h"
 #include "app/database.h"
 #include "app/idle_devices.h"
 #include "app/kept_runtimes.h"
@@ -159,7 +160,9 @@ class RunningServer final : public Server {
                   *collected_, *room_, metrics_, schedule_of(config)}),
         sweep_(asio::make_strand(io_)),
         idle_devices_(*storage_, readers_, *hub_, identities_, sweep_.get_executor(),
-                      {.days = config.idle_device_days, .most_devices = config.max_devices}) {}
+                      {.days = config.idle_device_days, .most_devices = config.max_devices}),
+        contributions_(*storage_, readers_, *hub_, sweep_.get_executor(),
+                       std::chrono::milliseconds(config.fold_ms)) {}
 
   ~RunningServer() override { stop(); }
 
@@ -574,6 +577,7 @@ class RunningServer final : public Server {
       watch_time();
       trim_audit();
       idle_devices_.tick(clock_->now());
+      contributions_.tick(clock_->now());
       note_room();
       backups_.tick();
       sweep();
@@ -676,8 +680,9 @@ class RunningServer final : public Server {
   std::unique_ptr<net::PeerListener> peer_listener_;  // null without --peer
   Backups backups_;
   hub::Timer sweep_;
-  // Only the strand of sweep_ uses the next five members.
+  // Only the strand of sweep_ uses the next six members.
   IdleDevices idle_devices_;
+  ContributionFold contributions_;
   bool has_room_ = true;  // as the hub knows it
   std::int64_t kept_at_ = 0;
   std::int64_t trimmed_at_ = 0;

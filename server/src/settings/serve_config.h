@@ -86,7 +86,8 @@ struct ServeConfig {
   Millis slow_peer_ms = 20'000;
   Millis slow_message_ms = 30'000;  // of a WebSocket's message; see net::Pace
   Millis drain_ms = 10'000;
-  Millis answer_ms = 0;  // how often threads answer Server::ask_threads(); 0: they are not asked
+  Millis answer_ms = 0;     // how often threads answer Server::ask_threads(); 0: they are not asked
+  Millis fold_ms = 10'000;  // how often what devices contributed is added up
   Millis hung_writer_ms = 30'000;  // a commit that takes longer makes the server not ready
   std::size_t io_threads = 1;
   double joins_burst = 300;

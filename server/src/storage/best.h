@@ -31,6 +31,14 @@ inline bool offer_best(StudyRow& study, const Candidate& one) {
   return true;
 }
 
+// As offer_best(), and returns whether the trial has a better value than the best one so far. The
+// first trial of a study has no best one to be better than.
+inline bool moves_best(StudyRow& study, const Candidate& one) {
+  const bool is_first = !study.best_trial;
+  const double best = study.best_value;
+  return offer_best(study, one) && !is_first && study.best_value != best;
+}
+
 // Returns whether `one` is at least as good as `other` in each direction, and better in at least
 // one.
 inline bool beats(const std::vector<protocol::Direction>& directions, const Candidate& one,
@@ -60,6 +68,12 @@ inline bool offer_to_front(std::vector<Candidate>& front,
   });
   front.push_back(std::move(one));
   return true;
+}
+
+// Returns whether the trial would move `front`, if no trial of it beats the trial. A trial with the
+// values of another one does not, nor does the first trial.
+inline bool is_new_in(const std::vector<Candidate>& front, const Candidate& one) {
+  return !front.empty() && std::ranges::find(front, one.values, &Candidate::values) == front.end();
 }
 
 }  // namespace hyperflock::storage

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "storage/contribution.h"
 #include "storage/records.h"
 #include "storage/transition.h"
 
@@ -188,6 +189,11 @@ class Storage {
                                                               std::int64_t limit) = 0;
   // Returns the studies of which the device has had attempts, sorted. It reads all attempts.
   virtual Result<std::vector<StudyId>> studies_of_device(const std::string& device) = 0;
+  // Returns what the device has contributed, sorted by project and day: at most kContributionDays
+  // + 1 rows for each project. Results that FoldContributions has not added yet are missing.
+  virtual Result<std::vector<Contribution>> contributions(const std::string& device) = 0;
+  // Returns the next piece for FoldContributions, as on the day `today`.
+  virtual Result<ContributionPiece> next_contributions(std::int64_t today, PieceLimits limits) = 0;
   // Returns the devices that joined by the code with this id, sorted. It reads all devices.
   virtual Result<std::vector<std::string>> devices_of_code(std::int64_t code) = 0;
   // Returns what the owner has stored.

@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "storage/contribution.h"
 #include "storage/records.h"
 
 namespace hyperflock::storage {
@@ -348,15 +349,22 @@ struct SearchBest {
   std::int64_t trials = kSearchedTrials;
 };
 
+// Adds a piece of results to what devices have contributed. Is applied only if the sums go as far
+// as where the piece begins, and no result behind that has changed since the piece was read (else
+// `superseded`).
+struct FoldContributions {
+  ContributionPiece piece;
+};
+
 using Transition =
     std::variant<CreateStudy, StartAttempt, StoreResult, EndAttempt, AppendPoints, StoreCheckpoint,
                  StoreArtifact, FailTrial, EndStudy, DeleteStudy, SweepDeleted, PauseStudy,
                  SetPriority, JudgeStudy, ExtendStudy, ReissueTrials, RejectResults, ClaimStudy,
-                 AskTrials, StoreSuggestion, StoreConstraints, SearchBest, SetWebhook,
-                 StoreWebhookSecret, NoteDevices, NoteDelivery, CreatePrincipal, UpdatePrincipal,
-                 CreateToken, RevokeToken, CreateProject, FreezeProject, BarBlob, SetCeiling,
-                 SetShare, CreateEnrolment, RevokeEnrolment, CreateDevice, SeeDevice, CollectDevice,
-                 RevokeDevice, EraseDevice, OwnBlob, NoteAudit, TrimAudit, KeepTime>;
+                 AskTrials, StoreSuggestion, StoreConstraints, SearchBest, FoldContributions,
+                 SetWebhook, StoreWebhookSecret, NoteDevices, NoteDelivery, CreatePrincipal,
+                 UpdatePrincipal, CreateToken, RevokeToken, CreateProject, FreezeProject, BarBlob,
+                 SetCeiling, SetShare, CreateEnrolment, RevokeEnrolment, CreateDevice, SeeDevice,
+                 CollectDevice, RevokeDevice, EraseDevice, OwnBlob, NoteAudit, TrimAudit, KeepTime>;
 
 enum class Applied {
   applied,     // the guard held; the change is durable

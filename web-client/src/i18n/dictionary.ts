@@ -179,6 +179,20 @@ export interface Dictionary {
     readonly thanks: string;
   };
 
+  /** What the server has counted for this browser's devices. */
+  readonly given: {
+    readonly heading: string;
+    /** The server's day, which began at `time`. `isToday`: also on this device's calendar. */
+    readonly today: (time: string, isToday: boolean) => string;
+    readonly week: string;
+    readonly all: string;
+    readonly trials: string;
+    readonly time: string;
+    /** The number of results that were better than all of their study before them. */
+    readonly improved: string;
+    readonly note: string;
+  };
+
   readonly project: {
     readonly heading: string;
     readonly runBy: (owner: string) => string;

@@ -283,6 +283,17 @@ export const en: Dictionary = {
     thanks: "Every trial that ends helps, also one whose result is poor. Thank you.",
   },
 
+  given: {
+    heading: "What you have given",
+    today: (time, isToday) => (isToday ? `Today, since ${time}` : `Since yesterday, ${time}`),
+    week: "Last 7 days",
+    all: "In all",
+    trials: "Trials",
+    time: "Time",
+    improved: "Best yet",
+    note: "“Best yet” counts results that were better than all of their study before them. The server counts what it has accepted, about half a minute later.",
+  },
+
   project: {
     heading: "The project",
     runBy: (owner) => `Run by ${owner}`,
@@ -303,7 +314,7 @@ export const en: Dictionary = {
     items: [
       "A random id that this browser keeps. You need no account, and nobody asks for your name.",
       "Whether this is a phone, a tablet or a computer, the kind of browser, its memory, and its number of processor cores. About its graphics processor: its maker and family, whether it is only simulated by software, whether it computes in half precision, and the size of the largest array.",
-      "The results of the trials that it computes, and how long they took.",
+      "The results of the trials that it computes, and how long they took. From these it counts, day by day, what this device has given.",
       "Its network address, as with every web page.",
     ],
   },

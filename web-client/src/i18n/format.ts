@@ -18,6 +18,7 @@ export class Formatter {
   readonly #list: Intl.ListFormat;
   readonly #time: Intl.DateTimeFormat;
   readonly #shortTime: Intl.DateTimeFormat;
+  readonly #clock: Intl.DateTimeFormat;
   readonly #units: Readonly<Record<"hour" | "minute" | "second", Intl.NumberFormat>>;
 
   constructor(tag: string) {
@@ -60,6 +61,7 @@ export class Formatter {
       hour: "numeric",
       minute: "2-digit",
     });
+    this.#clock = new Intl.DateTimeFormat(tag, { hour: "numeric", minute: "2-digit" });
     const unit = (name: string) =>
       new Intl.NumberFormat(tag, {
         style: "unit",
@@ -121,6 +123,12 @@ export class Formatter {
     return second.format(seconds);
   }
 
+  /** Returns a duration as duration() does, but in full hours from ten hours on. */
+  briefDuration(ms: number): string {
+    const hours = Math.floor(ms / 3_600_000);
+    return hours < 10 ? this.duration(ms) : this.#units.hour.format(hours);
+  }
+
   /** Returns a trial's value with seven significant digits. */
   value(value: number): string {
     const size = Math.abs(value);
@@ -136,6 +144,16 @@ export class Formatter {
   /** Returns a time without the year, for columns of a table. `at` is Unix milliseconds. */
   shortTime(at: number): string {
     return this.#shortTime.format(at);
+  }
+
+  /** Returns the time of day in the reader's own time zone, to the minute. `at` is Unix milliseconds. */
+  clock(at: number): string {
+    return this.#clock.format(at);
+  }
+
+  /** Returns whether two times, in Unix milliseconds, are on the same day in the reader's own time zone. */
+  isSameDay(one: number, other: number): boolean {
+    return new Date(one).toDateString() === new Date(other).toDateString();
   }
 
   /** Returns a countdown in whole seconds. It is at least 1, so that it never shows zero. */

@@ -5,6 +5,7 @@ import { FakeVolunteer } from "../stories/fake_volunteer.ts";
 import { AFTER_START, PROJECT, STORY_NOW_MS, stories } from "../stories/states.ts";
 import { downloadSize, NOTHING_KEPT, SCRIPT_BYTES } from "./download/download.ts";
 import type { CodeResult } from "./enrolment_code.ts";
+import type { Given } from "./given/given_api.ts";
 import { JoinStore, type Memory } from "./join_store.ts";
 import type { ProjectLoad } from "./project_api.ts";
 
@@ -62,6 +63,9 @@ function scenario(
   const kept: number[] = [];
   const storedLimits: Limits[] = [];
   const clock = { ms: STORY_NOW_MS };
+  const givenAsked: string[] = [];
+  const later: (() => void)[] = [];
+  const given = new Map<string, Given>();
   const store = new JoinStore({
     code,
     memory,
@@ -74,7 +78,12 @@ function scenario(
       return loads.shift() ?? { kind: "problem", problem: "server" };
     },
     downloadSize: (downloads) => downloadSize(downloads, NOTHING_KEPT),
+    fetchGiven: async (asking) => {
+      givenAsked.push(asking);
+      return given.get(asking) ?? null;
+    },
     now: () => clock.ms,
+    after: (_ms, run) => void later.push(run),
     every: (_ms, tick) => {
       timers.add(tick);
       return () => timers.delete(tick);
@@ -115,8 +124,23 @@ function scenario(
     kept,
     storedLimits,
     tick,
+    given,
+    givenAsked,
+    later,
   };
 }
+
+const givenOf = (trials: number, name = PROJECT.name): Given => ({
+  todaySince: STORY_NOW_MS - 34_200_000,
+  projects: [
+    {
+      name,
+      today: { trials: trials / 4, ms: 1_000, improved: 0 },
+      week: { trials: trials / 2, ms: 2_000, improved: 1 },
+      all: { trials, ms: 4_000, improved: 2 },
+    },
+  ],
+});
 
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 
@@ -345,13 +369,16 @@ describe("a device that comes back", () => {
 
   it("finds its projects with what it gave, and one tap goes on with the last one", async () => {
     const { memory } = fakeMemory([one, two]);
-    const { store, volunteer } = scenario([stories.idle.load, bad], back, memory);
+    const { store, volunteer, givenAsked } = scenario([stories.idle.load, bad], back, memory);
+    await settled();
     await settled();
     expect(store.choices.value).toMatchObject([
       { name: PROJECT.name, isChosen: true, problem: null, contribution: { trials: "12" } },
       { name: "Other", isChosen: false, problem: "bad_code", contribution: { trials: "12" } },
     ]);
     expect(store.contribution.value?.trials).toBe("12");
+    // The server does not answer, so these are the device's own numbers.
+    expect(givenAsked).toEqual(["hfe_1", "hfe_2"]);
     expect(store.panel.value).toMatchObject({ phase: "idle", showFacts: false });
     store.start();
     expect(volunteer.calls).toEqual(["start"]);
@@ -395,6 +422,83 @@ describe("a device that comes back", () => {
     await settled();
     expect(log).toEqual([`remember hfe_1 ${PROJECT.name}`]);
     expect(store.notes.value).toEqual([]);
+  });
+
+  it("shows what the server has counted, and not its own count, once the server has answered", async () => {
+    const { memory } = fakeMemory([one]);
+    const { store, volunteer, given, givenAsked, later } = scenario(
+      [stories.idle.load],
+      back,
+      memory,
+    );
+    given.set("hfe_1", givenOf(20));
+    expect(store.given.value).toBeNull();
+    const pauseEnds = async () => {
+      later.shift()?.();
+      await settled();
+    };
+    await settled();
+    expect(givenAsked).toEqual(["hfe_1"]);
+    expect(store.given.value?.spans.map(({ trials }) => trials)).toEqual(["5", "10", "20"]);
+    expect(store.contribution.value?.trials).toBe("20");
+    given.set("hfe_1", givenOf(24));
+    await pauseEnds();
+    expect(givenAsked).toHaveLength(2);
+    expect(store.contribution.value?.trials).toBe("24");
+    // What the device finishes shows at once. The server is asked after the pause.
+    volunteer.show({ state: waiting, contribution: { trials: 13, seconds: 61 } });
+    volunteer.show({ contribution: { trials: 14, seconds: 62 } });
+    await settled();
+    expect(givenAsked).toHaveLength(3);
+    expect(store.contribution.value?.trials).toBe("26");
+    await pauseEnds();
+    expect(givenAsked).toHaveLength(4);
+    given.set("hfe_1", givenOf(28));
+    await pauseEnds();
+    expect(givenAsked).toHaveLength(5);
+    expect(store.contribution.value?.trials).toBe("28");
+    await pauseEnds();
+    expect(givenAsked).toHaveLength(5);
+    // A server that does not answer changes nothing.
+    given.delete("hfe_1");
+    volunteer.show({ contribution: { trials: 15, seconds: 63 } });
+    await settled();
+    await pauseEnds();
+    expect(givenAsked).toHaveLength(7);
+    expect(store.contribution.value?.trials).toBe("29");
+    expect(store.given.value?.spans.map(({ trials }) => trials)).toEqual(["7", "14", "28"]);
+    volunteer.show({ state: { phase: "forgotten" } });
+    expect(store.given.value).toBeNull();
+  });
+
+  it("shows less than its own count only when the server has had the time to count it", async () => {
+    const { memory } = fakeMemory([one]);
+    const { store, given, later } = scenario([stories.idle.load], back, memory);
+    given.set("hfe_1", givenOf(8));
+    await settled();
+    expect(store.given.value?.spans.map(({ trials }) => trials)).toEqual(["2", "4", "8"]);
+    expect(store.contribution.value?.trials).toBe("12");
+    later.shift()?.();
+    await settled();
+    expect(store.contribution.value?.trials).toBe("8");
+  });
+
+  it("asks for nothing that was counted before its first start", async () => {
+    const { volunteer, givenAsked } = scenario([stories.idle.load]);
+    await settled();
+    expect(givenAsked).toEqual([]);
+    volunteer.show({ state: waiting });
+    await settled();
+    expect(givenAsked).toEqual(["hfe_1"]);
+  });
+
+  it("does not show an answer that comes after the device was forgotten", async () => {
+    const { store, volunteer, given } = scenario([stories.idle.load]);
+    given.set("hfe_1", givenOf(20));
+    volunteer.show({ state: waiting });
+    volunteer.show({ state: { phase: "forgotten" } });
+    await settled();
+    expect(store.given.value).toBeNull();
   });
 
   it("keeps its code in the address until the browser promises to keep the project", async () => {

@@ -2,6 +2,7 @@
 // can use a volunteer of their own. Page thread.
 
 import type {
+  Contribution,
   KnownDevice,
   Limits,
   Memories,
@@ -19,6 +20,9 @@ import type { Language } from "../i18n/language.ts";
 import { shownName } from "../ui/shown_name.ts";
 import type { DownloadSize, Downloads } from "./download/download.ts";
 import type { CodeResult } from "./enrolment_code.ts";
+import type { Given } from "./given/given_api.ts";
+import { GivenStore } from "./given/given_store.ts";
+import { type GivenView, givenView } from "./given/given_view.ts";
 import type { GpuShare } from "./gpu_share.ts";
 import type { InAppBrowser } from "./in_app.ts";
 import { memoryNotes } from "./memory_notes.ts";
@@ -60,8 +64,12 @@ export interface JoinEnvironment {
   readonly fetchProject: (code: string) => Promise<ProjectLoad>;
   /** Returns how much of it this browser has to fetch; null if nothing is known. */
   readonly downloadSize: (downloads: Downloads) => Promise<DownloadSize | null>;
+  /** Asks the server what it has counted for the device of a code; null without a device or an answer. */
+  readonly fetchGiven: (code: string) => Promise<Given | null>;
   /** Returns the time in Unix milliseconds. */
   readonly now: () => number;
+  /** Calls `run` once after about `ms` milliseconds. */
+  readonly after: (ms: number, run: () => void) => void;
   /** Calls `tick` about every `ms` milliseconds until the returned function is called. */
   readonly every: (ms: number, tick: () => void) => () => void;
   /** Whether the browser reports a connection. `onOnlineChange` reports each change. */
@@ -128,9 +136,12 @@ export class JoinStore {
   /** The chosen project's names: as the server says, or else as this device remembers. */
   readonly names: ReadonlySignal<{ readonly name: string; readonly owner: string } | null>;
   readonly panel: ReadonlySignal<PanelView>;
+  /** What this device gave to the chosen project: as the server says, or else as the device itself counts. */
   readonly contribution: ReadonlySignal<ContributionView | null>;
   /** What a start fetches for the chosen project; null while that is not known. */
   readonly download: ReadonlySignal<DownloadSize | null>;
+  /** What the devices of this browser gave, as the server says; null if nothing. */
+  readonly given: ReadonlySignal<GivenView | null>;
   /** The title of the tab. It shows the state once the device takes part. */
   readonly title: ReadonlySignal<string>;
   /** Whether nothing is joined or computed, so that a reload of the page interrupts nothing. */
@@ -167,6 +178,9 @@ export class JoinStore {
   readonly #notKept: Signal<boolean> = signal(false);
   /** The codes with which this device has joined during this visit. */
   readonly #started = new Set<string>();
+  readonly #given: GivenStore;
+  /** The trials that the agent had counted when the server was asked, by code. */
+  readonly #counted = new Map<string, number>();
   #hasAskedToKeep = false;
   readonly #snapshot: Signal<VolunteerSnapshot | null> = signal(null);
   readonly #nowMs: Signal<number>;
@@ -179,6 +193,7 @@ export class JoinStore {
   constructor(environment: JoinEnvironment) {
     this.#environment = environment;
     this.#nowMs = signal(environment.now());
+    this.#given = new GivenStore(environment);
     this.language = signal(environment.language);
     this.gpuShare = signal(environment.gpuShare);
     this.hasGpu = environment.hasGpu;
@@ -227,8 +242,16 @@ export class JoinStore {
       // The agent counts only after the start. Before it, the device's own record counts.
       const earlier = this.#devices.value.get(this.#code)?.contribution;
       const given = now?.state.phase === "idle" ? earlier : now?.contribution;
-      return contributionView(given, this.words.value, this.format.value);
+      return this.#contributionOf(this.#code, given);
     });
+    this.given = computed(() =>
+      givenView(
+        [...this.#given.given.value.values()],
+        this.#nowMs.value,
+        this.words.value.given,
+        this.format.value,
+      ),
+    );
     this.title = computed(() => {
       const { phase, title } = this.panel.value;
       const began = phase === (this.#snapshot.value?.state.phase ?? "idle") && phase !== "idle";
@@ -405,12 +428,17 @@ export class JoinStore {
         owner: shownName(names.owner),
         project,
         problem: load.kind === "problem" ? load.problem : null,
-        contribution: contributionView(contribution, this.words.value, this.format.value),
+        contribution: this.#contributionOf(code, contribution),
         isChosen: index === this.#chosen.value,
       };
     });
     const offers = found.length > 1 || found.some(({ isChosen }) => !isChosen);
     return offers && phase !== undefined && RESTING_PHASES.has(phase) ? found : [];
+  }
+
+  #contributionOf(code: string, counted: Contribution | undefined): ContributionView | null {
+    const shown = counted === undefined ? undefined : this.#given.inAll(code, counted);
+    return contributionView(shown, this.words.value, this.format.value);
   }
 
   get #code(): string {
@@ -427,6 +455,9 @@ export class JoinStore {
       if (this.#remembered.has(code)) {
         const device = await memory.deviceOf(code);
         this.#devices.value = new Map(this.#devices.value).set(code, device);
+        if (device.hasDevice) {
+          this.#given.ask(code, device.contribution);
+        }
       }
     }
   }
@@ -461,8 +492,14 @@ export class JoinStore {
       this.#started.add(code);
       void this.#remember(code, project);
     }
+    if (this.#started.has(code) && this.#counted.get(code) !== contribution.trials) {
+      this.#counted.set(code, contribution.trials);
+      this.#given.ask(code, contribution);
+    }
     if (state.phase === "forgotten") {
       this.#started.delete(code);
+      this.#counted.delete(code);
+      this.#given.forget(code);
       this.#kept.delete(code);
       this.#devices.value = new Map(this.#devices.value).set(code, FORGOTTEN_DEVICE);
       void this.#environment.memory.forget(code);

@@ -4,6 +4,7 @@ import "@hyperflock/worker-runtime/polyfills";
 import "../ui/base.css";
 import "../ui/frame.css";
 import "./join.css";
+import "./given/given.css";
 import "./limits.css";
 import "./night.css";
 import "../app_shell/app_notes.css";
@@ -14,6 +15,7 @@ import { languages, listen, local, session, show } from "../ui/browser.ts";
 import { downloadSize, NOTHING_KEPT } from "./download/download.ts";
 import { keptHere } from "./download/kept_here.ts";
 import { clearCode, dropTabCode, joinLink, takeCode } from "./enrolment_code.ts";
+import { fetchGiven } from "./given/given_api.ts";
 import { rememberedGpuShare, rememberGpuShare } from "./gpu_share.ts";
 import { inAppBrowser } from "./in_app.ts";
 import { JoinStore } from "./join_store.ts";
@@ -89,7 +91,14 @@ const store = new JoinStore({
   // A browser that has started nothing here has kept nothing, and need not be searched.
   downloadSize: (downloads) =>
     downloadSize(downloads, memories.projects.length > 0 ? keptHere : NOTHING_KEPT),
+  fetchGiven: async (one) => {
+    const authorization = await memory.authorizationOf(one);
+    return authorization === null
+      ? null
+      : await fetchGiven(authorization, (path, init) => fetch(path, init));
+  },
   now: () => performance.timeOrigin + performance.now(),
+  after: (ms, run) => setTimeout(run, ms),
   every,
   online: navigator.onLine,
   onOnlineChange: (tell) => {

@@ -7,6 +7,7 @@ import type { InstallHint } from "../app_shell/install_hint.ts";
 import { Frame, useDocument } from "../ui/frame.tsx";
 import { ProgressBar } from "../ui/progress_bar.tsx";
 import { ForgetDevice } from "./forget_device.tsx";
+import { GivenPanel } from "./given/given_panel.tsx";
 import { GpuShareChoice } from "./gpu_share_choice.tsx";
 import type { JoinStore } from "./join_store.ts";
 import { LimitsPanel } from "./limits_panel.tsx";
@@ -83,6 +84,7 @@ function About({ store, app, isJoined }: AboutProps) {
           )}
         </div>
       )}
+      <GivenPanel view={store.given.value} words={words.given} />
       <GpuShareChoice store={store} />
       <LimitsPanel store={store} />
       <details class="privacy">

@@ -1,5 +1,5 @@
-// Sends `POST /api/project`, which returns what is computed and for whom. No other request is made before the volunteer
-// taps Start. Page thread.
+// Sends `POST /api/project`, which returns what is computed and for whom. On a first visit, no other request is made before
+// the volunteer taps Start. Page thread.
 
 import type { ProjectView } from "@hyperflock/worker-runtime/page";
 import type { ProjectProblem } from "../i18n/dictionary.ts";

@@ -434,6 +434,7 @@ describe("needsClock", () => {
     expect(ticking).toEqual([
       "retrying",
       "computing",
+      "computing_given",
       "computing_first",
       "computing_one",
       "computing_awkward",

@@ -3,6 +3,7 @@
 import "../ui/base.css";
 import "../ui/frame.css";
 import "../join/join.css";
+import "../join/given/given.css";
 import "../join/limits.css";
 import "../join/night.css";
 import "../app_shell/app_notes.css";
@@ -64,7 +65,9 @@ function storyStore(name: StoryName, language: Language): JoinStore {
     fetchProject: async (code) =>
       code === OTHER_CODE ? { kind: "ready", project: OTHER_PROJECT } : story.load,
     downloadSize: (downloads) => downloadSize(downloads, NOTHING_KEPT),
+    fetchGiven: async (code) => story.given[code] ?? null,
     now: () => STORY_NOW_MS,
+    after: () => {},
     every: () => () => {},
     online: story.online,
     onOnlineChange: () => () => {},

@@ -13,6 +13,7 @@ import type {
 import type { InstallWay } from "../app_shell/install_hint.ts";
 import type { Downloads } from "../join/download/download.ts";
 import type { CodeResult } from "../join/enrolment_code.ts";
+import type { Given } from "../join/given/given_api.ts";
 import type { InAppBrowser } from "../join/in_app.ts";
 import type { ProjectLoad } from "../join/project_api.ts";
 
@@ -33,6 +34,8 @@ export interface Story {
   readonly inApp: InAppBrowser | null;
   /** What this device gave before, if it has joined the project on an earlier visit. */
   readonly before: Contribution | null;
+  /** What the server has counted, by enrolment code. */
+  readonly given: Readonly<Record<string, Given>>;
   /** The project's name on the earlier visit. */
   readonly earlierName: string;
   readonly damaged: number;
@@ -132,6 +135,7 @@ const BASE: Story = {
   online: true,
   inApp: null,
   before: null,
+  given: {},
   earlierName: PROJECT.name,
   damaged: 0,
   refusesStorage: false,
@@ -164,6 +168,19 @@ const BACK: CodeResult = { kind: "codes", codes: [STORY_CODE], isMemory: true };
 const BACK_TO_TWO: CodeResult = { kind: "codes", codes: [STORY_CODE, OTHER_CODE], isMemory: true };
 const some = { trials: 12, seconds: 1_490 } as const;
 
+/** What the server has counted for a device. `todaySince` is 0:00 UTC of the stories' day. */
+const counted = (trials: number, ms: number, improved: number, name = PROJECT.name): Given => ({
+  todaySince: STORY_NOW_MS - 34_200_000,
+  projects: [
+    {
+      name,
+      today: { trials: Math.ceil(trials / 4), ms: ms / 4, improved: Math.floor(improved / 4) },
+      week: { trials: Math.ceil(trials / 2), ms: ms / 2, improved: Math.floor(improved / 2) },
+      all: { trials, ms, improved },
+    },
+  ],
+});
+
 const inside = (
   app: InAppBrowser["app"],
   label: string | null,
@@ -192,6 +209,26 @@ export const stories = {
     load: { kind: "ready", project: PROJECT, downloads: downloadsOf(8_612_345, 270_000_000) },
   },
   two_projects: { ...BASE, code: BACK_TO_TWO, before: some },
+  given: { ...BASE, code: BACK, before: some, given: { [STORY_CODE]: counted(12, 1_490_000, 3) } },
+  given_to_two: {
+    ...BASE,
+    code: BACK_TO_TWO,
+    before: some,
+    given: {
+      [STORY_CODE]: counted(12, 1_490_000, 3),
+      [OTHER_CODE]: counted(7, 11_640_000, 0, OTHER_PROJECT.name),
+    },
+  },
+  given_awkward: {
+    ...BASE,
+    code: BACK_TO_TWO,
+    before: some,
+    load: { kind: "ready", project: LONG_PROJECT },
+    given: {
+      [STORY_CODE]: counted(1_234_567, 4_321_987_000, 1_234, LONG_PROJECT.name),
+      [OTHER_CODE]: counted(1, 0, 0, OTHER_PROJECT.name),
+    },
+  },
   renamed: { ...BASE, code: BACK, before: some, earlierName: "CNNs" },
   link_ended: { ...BASE, code: BACK, before: some, load: { kind: "problem", problem: "bad_code" } },
   back_unreachable: {
@@ -291,6 +328,10 @@ export const stories = {
     trial: { ...TRIAL, points: [] },
   }),
   computing: state({ phase: "computing", trial: TRIAL }, some),
+  computing_given: state(
+    { phase: "computing", trial: TRIAL },
+    { ...some, code: BACK, before: some, given: { [STORY_CODE]: counted(13, 1_622_000, 4) } },
+  ),
   computing_first: state(
     { phase: "computing", trial: { ...TRIAL, points: [], startedAt: STORY_NOW_MS - 3_000 } },
     { awake: false },

@@ -83,6 +83,14 @@ export class ProjectMemory {
     return isContribution(contribution) ? { hasDevice: device !== null, contribution } : nothing;
   }
 
+  /** Returns the Authorization header of this browser's device in a project; null without a device. */
+  async authorizationOf(code: string): Promise<string | null> {
+    const store = await Store.open(code).catch(() => null);
+    const device = (await store?.device()) ?? null;
+    // As agent/files/api.ts has it, whose other functions the page need not load before Start.
+    return device === null ? null : `Device ${device.device}:${device.secret}`;
+  }
+
   /** Remembers a project. Returns whether it can be read again, so that a bookmark without its code will work. */
   async remember(project: RememberedProject): Promise<boolean> {
     const [record] = memoriesOf([project]).projects;

@@ -10,6 +10,7 @@
 #include "http/compute/blob_files.h"
 #include "http/compute/bodies.h"
 #include "http/compute/checkpoint_upload.h"
+#include "http/compute/contribution.h"
 #include "http/compute/downloads.h"
 #include "http/core/changes.h"
 #include "http/core/routed_site.h"
@@ -200,13 +201,14 @@ Result<Response> checkpoint(const SiteContext& context, const Request& request) 
   return blob_response(path->string(), *bytes);
 }
 
-constexpr std::array<Route, 15> kRoutes{{
+constexpr std::array<Route, 16> kRoutes{{
     {Method::get, "/", Access::open, answer<to_first_page<kPages>>},
     probe({Method::get, "/healthz", Access::open, answer<alive>}),
     probe({Method::get, "/readyz", Access::open, answer<readiness>}),
     {Method::post, "/api/project", Access::open, answer<project>, kSmallBody},
     grows({Method::post, "/api/join", Access::open, answer_later<join>, kSmallBody}),
     {Method::post, "/api/device/erase", Access::own_device, answer_later<erase>, kSmallBody},
+    {Method::get, "/api/device/contribution", Access::own_device, answer<contribution>},
     {Method::post, "/api/leave", Access::device, answer<leave>, kSmallBody},
     grows({Method::post, "/api/device-reports", Access::open, answer<report>, kReportBody}),
     {Method::get, "/api/blobs/{}", Access::device, answer<blob>},

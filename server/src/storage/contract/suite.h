@@ -154,6 +154,17 @@ inline NoteAudit note(const std::string& action, bool if_applied = true) {
   return {{.actor = "ada", .action = action, .object = "o", .address = "127.0.0.1"}, if_applied};
 }
 
+// Adds up all results that count for devices, in pieces.
+inline void fold_contributions(Storage& storage, std::int64_t today, PieceLimits limits = {}) {
+  for (int pieces = 0; pieces < 10'000; ++pieces) {
+    ContributionPiece piece = storage.next_contributions(today, limits).value();
+    if (piece.empty()) return;
+    const std::vector<Transition> batch{FoldContributions{std::move(piece)}};
+    ASSERT_EQ(storage.apply(batch).value().front().applied, Applied::applied);
+  }
+  FAIL() << "there is always another piece";
+}
+
 // ---- the fixture
 
 class StorageContract : public testing::TestWithParam<BackendMaker> {

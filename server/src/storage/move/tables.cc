@@ -76,7 +76,8 @@ std::vector<Table> newest_tables() {
 }
 
 bool has_one_row(const Table& table) {
-  return table.name == "given" || table.name == "kept_time" || table.name == "audit_total";
+  return table.name == "given" || table.name == "kept_time" || table.name == "audit_total" ||
+         table.name == "contribution_fold";
 }
 
 }  // namespace hyperflock::storage::move

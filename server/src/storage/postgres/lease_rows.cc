@@ -73,6 +73,9 @@ constexpr Sql kStoreFailures =
     " failure_message = came.message, failure_traceback = came.traceback"
     " FROM unnest($1, $2, $3, $4, $5) AS came (id, cause, code, message, traceback)"
     " WHERE attempts.id = came.id";
+constexpr Sql kNoteGiven =
+    "UPDATE attempts SET given_ms = came.ms, moved_best = came.moved"
+    " FROM unnest($1, $2, $3) AS came (id, ms, moved) WHERE attempts.id = came.id";
 constexpr Sql kEndAttempts =
     "UPDATE attempts SET state = over.state, finished_at = $9, failure_cause = over.cause,"
     " failure_code = over.code, failure_message = over.message, failure_traceback = over.traceback,"
@@ -401,6 +404,13 @@ void LeaseRows::store_result(const protocol::TrialResult& result, AttemptState s
   changes_.failures.traceback.add_or_null(text_of(result.failure, &protocol::Failure::traceback));
 }
 
+void LeaseRows::note_given(AttemptId attempt, const sql::Given& given) {
+  changes_.given.id.add(attempt);
+  changes_.given.ms.add(given.ms);
+  changes_.given.moved.add(given.moved ? 1 : 0);
+  waits_ = true;
+}
+
 void LeaseRows::end_attempt(const EndAttempt& end) {
   change(end.attempt);
   if (Attempt* one = find(end.attempt)) {
@@ -520,6 +530,7 @@ void LeaseRows::write() {
        all.results.attrs, all.results.software, now_);
   send(kStoreFailures, all.failures.id, all.failures.cause, all.failures.code, all.failures.message,
        all.failures.traceback);
+  send(kNoteGiven, all.given.id, all.given.ms, all.given.moved);
   send(kAccept, all.accepted.study, all.accepted.number, all.accepted.state, all.accepted.seq,
        all.accepted.attempt, now_);
   send(kAddPoints, all.points.attempt, all.points.step, all.points.value);

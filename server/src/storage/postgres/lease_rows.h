@@ -42,6 +42,7 @@ class LeaseRows final : public sql::LeaseRows {
   bool accept(TrialKey trial, TrialState state, std::int64_t seq, AttemptId attempt) override;
   void store_result(const protocol::TrialResult& result, AttemptState state,
                     protocol::Verdict verdict, bool replaces_failure) override;
+  void note_given(AttemptId attempt, const sql::Given& given) override;
   void end_attempt(const EndAttempt& end) override;
   int add_points(AttemptId attempt, const std::vector<protocol::Point>& points) override;
 
@@ -122,6 +123,9 @@ class LeaseRows final : public sql::LeaseRows {
     Integers id, cause;
     Texts code, message, traceback;
   };
+  struct Given {
+    Integers id, ms, moved;
+  };
   struct Ended {
     Integers id, state, cause, load_ms, run_ms;
     Texts code, message, traceback;
@@ -137,6 +141,7 @@ class LeaseRows final : public sql::LeaseRows {
     Accepted accepted;
     Results results;
     Failures failures;
+    Given given;
     Ended ended;
     Points points;
     Integers finished;  // versions of devices

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "storage/postgres/schema.h"
+#include "storage/sqlite/contribution/contribution.h"
 #include "storage/sqlite/readers.h"
 
 namespace hyperflock::storage {
@@ -213,6 +214,16 @@ Result<std::vector<SeenDevice>> PostgresStorage::devices_seen_before(std::int64_
 }
 Result<std::vector<StudyId>> PostgresStorage::studies_of_device(const std::string& device) {
   return read([&](sql::Connection& db) { return sqlite::studies_of_device(db, device); });
+}
+Result<std::vector<Contribution>> PostgresStorage::contributions(const std::string& device) {
+  return read([&](sql::Connection& db) { return sqlite::contributions(db, device); });
+}
+Result<ContributionPiece> PostgresStorage::next_contributions(std::int64_t today,
+                                                              PieceLimits limits) {
+  return read([&](sql::Connection& db) {
+    sql::Transaction moment(db, sql::Access::read);
+    return sqlite::next_contributions(db, today, limits);
+  });
 }
 Result<std::vector<std::string>> PostgresStorage::devices_of_code(std::int64_t code) {
   return read([&](sql::Connection& db) { return sqlite::devices_of_code(db, code); });

@@ -57,6 +57,12 @@ struct NewAttempt {
   std::int64_t code = 1;
 };
 
+// What is unusual about what an accepted result counts for its device (contribution.h).
+struct Given {
+  std::optional<std::int64_t> ms{};  // if its lease had ended before it came
+  bool moved = false;                // whether it was better than all of its study before it
+};
+
 // What a device was when it started an attempt.
 struct DeviceVersion {
   std::string_view device;
@@ -96,6 +102,8 @@ class LeaseRows {
   // `replaces_failure` is set.
   virtual void store_result(const protocol::TrialResult& result, AttemptState state,
                             protocol::Verdict verdict, bool replaces_failure) = 0;
+  // REQUIRES: store_result() of this attempt in the same batch.
+  virtual void note_given(AttemptId attempt, const Given& given) = 0;
   virtual void end_attempt(const EndAttempt& end) = 0;
   // Returns how many of the points are new. A point of a known step replaces nothing.
   virtual int add_points(AttemptId attempt, const std::vector<protocol::Point>& points) = 0;

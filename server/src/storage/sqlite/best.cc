@@ -9,6 +9,7 @@
 #include "protocol/codec.h"
 #include "protocol/trial_attrs.h"
 #include "storage/sqlite/best.h"
+#include "storage/sqlite/contribution/contribution.h"
 #include "storage/sqlite/db/rows.h"
 #include "storage/sqlite/writer.h"
 
@@ -97,23 +98,27 @@ std::vector<Candidate>& Writer::front_of(Study& study) {
   return front;
 }
 
-void Writer::offer(Study& study, Candidate one) {
+bool Writer::offer(Study& study, Candidate one) {
   const StudyId id = study.row.id;
   if (study.row.spec.directions.size() <= 1) {
-    if (offer_best(study.row, one)) touch(study);
-    return;
+    const auto before = study.row.best_trial;
+    const bool moved = moves_best(study.row, one);
+    if (study.row.best_trial != before) touch(study);
+    return moved;
   }
   std::vector<Candidate>& front = front_of(study);
-  if (one.values.size() != study.row.spec.directions.size()) return;
+  if (one.values.size() != study.row.spec.directions.size()) return false;
   // A search may find a trial that is one of the best already.
   if (study.row.search_from &&
       std::ranges::find(front, one.number, &Candidate::number) != front.end())
-    return;
+    return false;
   std::vector<TrialNumber> beaten;
-  if (!offer_to_front(front, study.row.spec.directions, one, beaten)) return;
+  const bool moved = is_new_in(front, one);
+  if (!offer_to_front(front, study.row.spec.directions, one, beaten)) return false;
   for (const TrialNumber number : beaten)
     db_->run("DELETE FROM best_trials WHERE study = ? AND number = ?", id, number);
   db_->run(kAddBest, id, one.number, as_blob(one.values));
+  return moved;
 }
 
 bool Writer::take_back(Study& study, TrialNumber number) {
@@ -213,11 +218,14 @@ Outcome Writer::apply_one(const StoreConstraints& store) {
   }
   db_->run("UPDATE trials SET constrained = ?, constraints = ? WHERE study = ? AND number = ?",
            Constrained::judged, as_blob(store.values), store.trial.study, store.trial.number);
-  if (complete && was == Constrained::waits && meets) offer(*study, std::move(one));
+  if (complete && was == Constrained::waits && meets && offer(*study, std::move(one)))
+    set_moved(*db_, store.trial, true);
   // The trial does not meet its constraints. Until now it could be one of the best, because the
   // owner had not announced that there are constraints.
-  if (complete && was == Constrained::no && !meets)
+  if (complete && was == Constrained::no && !meets) {
     result.searches = take_back(*study, store.trial.number);
+    set_moved(*db_, store.trial, false);
+  }
   result.applied = Applied::applied;
   return result;
 }

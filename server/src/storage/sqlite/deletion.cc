@@ -2,6 +2,7 @@
 // in pieces afterwards. See writer.h and migrations/0011_deleting.sql.
 #include <algorithm>
 
+#include "storage/sqlite/contribution/contribution.h"
 #include "storage/sqlite/db/rows.h"
 #include "storage/sqlite/writer.h"
 #include "storage/study_ledger.h"
@@ -94,6 +95,7 @@ Outcome Writer::apply_one(const SweepDeleted& sweep) {
       id = StudyId{deleted.integer(0)};
     }
     outcome.applied = Applied::applied;
+    if (!fold_deleted(id)) break;
     sweep_artifacts(id, left, outcome);
     sweep_trials(id, left);
     sweep_series_names(id, left);
@@ -103,6 +105,21 @@ Outcome Writer::apply_one(const SweepDeleted& sweep) {
     db_->run("DELETE FROM studies WHERE id = ?", id);
     --left;
   }
+  return outcome;
+}
+
+bool Writer::fold_deleted(StudyId id) {
+  // As few as the rows that one piece removes take as long.
+  constexpr PieceLimits kFoldedHere{.results = 1'000, .rows = 500};
+  if (!has_unfolded(*db_, id)) return true;
+  write_changed_studies();  // so that the piece has the newest results of this batch, too
+  fold_contributions(*db_, next_contributions(*db_, day_of(now_), kFoldedHere));
+  return !has_unfolded(*db_, id);
+}
+
+Outcome Writer::apply_one(const FoldContributions& fold) {
+  Outcome outcome;
+  outcome.applied = fold_contributions(*db_, fold.piece) ? Applied::applied : Applied::superseded;
   return outcome;
 }
 

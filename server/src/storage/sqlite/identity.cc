@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "storage/sqlite/contribution/contribution.h"
 #include "storage/sqlite/db/rows.h"
 #include "storage/sqlite/readers.h"
 #include "storage/sqlite/writer.h"
@@ -200,6 +201,7 @@ Outcome Writer::apply_one(const CollectDevice& collect) {
 void Writer::forget_device(const std::string& device, const std::string& project) {
   if (joined_) --(*joined_)[project];
   db_->run("DELETE FROM device_use WHERE device = ?", device);
+  forget_contributions(*db_, device);
   db_->run(kRevokeAttempts, AttemptState::revoked, now_, device);
   db_->run("DELETE FROM device_versions WHERE device = ?", device);
 }

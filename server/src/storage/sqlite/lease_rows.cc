@@ -100,6 +100,11 @@ void LeaseRows::store_result(const protocol::TrialResult& result, AttemptState s
       failure.cause, failure.code, failure.message, failure.traceback, result.attempt);
 }
 
+void LeaseRows::note_given(AttemptId attempt, const sql::Given& given) {
+  db_.run("UPDATE attempts SET given_ms = ?, moved_best = ? WHERE id = ?", given.ms,
+          given.moved ? 1 : 0, attempt);
+}
+
 void LeaseRows::end_attempt(const EndAttempt& end) {
   const FailureColumns failure(end.failure ? &*end.failure : nullptr);
   db_.run(

@@ -25,6 +25,7 @@ class LeaseRows final : public sql::LeaseRows {
   bool accept(TrialKey trial, TrialState state, std::int64_t seq, AttemptId attempt) override;
   void store_result(const protocol::TrialResult& result, AttemptState state,
                     protocol::Verdict verdict, bool replaces_failure) override;
+  void note_given(AttemptId attempt, const sql::Given& given) override;
   void end_attempt(const EndAttempt& end) override;
   int add_points(AttemptId attempt, const std::vector<protocol::Point>& points) override;
 

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "storage/failure_budget.h"
+#include "storage/sqlite/contribution/contribution.h"
 #include "storage/sqlite/db/rows.h"
 #include "storage/sqlite/readers.h"
 #include "storage/sqlite/writer.h"
@@ -171,6 +172,7 @@ void Writer::reject_attempts(Study& study, const Suspect& suspect, std::int64_t 
     const AttemptRow& one = suspect.attempts[at];
     const bool accepted = one.state == AttemptState::accepted;
     if (accepted) {
+      take_back_contribution(*db_, one.id);
       db_->post(
           "UPDATE attempts SET rejection = ?, inherited = ?, state = ?, verdict = ? WHERE id = ?",
           rejection, one.rejection->inherited ? 1 : 0, AttemptState::evidence,

@@ -8,6 +8,7 @@
 
 #include <filesystem>
 
+#include "storage/sqlite/contribution/contribution.h"
 #include "storage/sqlite/copy.h"
 #include "storage/sqlite/open.h"
 #include "storage/sqlite/schema.h"
@@ -240,6 +241,17 @@ Result<std::vector<SeenDevice>> SqliteStorage::devices_seen_before(std::int64_t 
 }
 Result<std::vector<StudyId>> SqliteStorage::studies_of_device(const std::string& device) {
   return guarded([&] { return sqlite::studies_of_device(*readers_.borrow(), device); });
+}
+Result<std::vector<Contribution>> SqliteStorage::contributions(const std::string& device) {
+  return guarded([&] { return sqlite::contributions(*readers_.borrow(), device); });
+}
+Result<ContributionPiece> SqliteStorage::next_contributions(std::int64_t today,
+                                                            PieceLimits limits) {
+  return guarded([&] {
+    const auto db = readers_.borrow();
+    sql::Transaction moment(*db, sql::Access::read);
+    return sqlite::next_contributions(*db, today, limits);
+  });
 }
 Result<std::vector<std::string>> SqliteStorage::devices_of_code(std::int64_t code) {
   return guarded([&] { return sqlite::devices_of_code(*readers_.borrow(), code); });

@@ -86,6 +86,8 @@ class SqliteStorage final : public Storage {
   Result<std::vector<SeenDevice>> devices_seen_before(std::int64_t before, const SeenDevice& after,
                                                       std::int64_t limit) override;
   Result<std::vector<StudyId>> studies_of_device(const std::string& device) override;
+  Result<std::vector<Contribution>> contributions(const std::string& device) override;
+  Result<ContributionPiece> next_contributions(std::int64_t today, PieceLimits limits) override;
   Result<std::vector<std::string>> devices_of_code(std::int64_t code) override;
   Result<StoredBytes> stored(const std::string& owner) override;
   Result<Outcome> judge_bytes(AttemptId attempt, UploadKind kind, std::int64_t bytes,

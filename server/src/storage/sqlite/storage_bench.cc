@@ -1,7 +1,8 @@
 // Measures storage by itself, on disk with synchronous=FULL: cycles ("accept a result, start the
 // next attempt") per second in groups of several sizes, and the time of one group. Also measures
-// how long the writer is busy with each piece of a deleted study, and of the search for the best
-// trial after it was taken back. Set HYPERFLOCK_BENCH_DIR to choose the disk.
+// how long the writer is busy with each piece of a deleted study, of the search for the best trial
+// after it was taken back, and of what devices contributed. Set HYPERFLOCK_BENCH_DIR to choose the
+// disk.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -208,6 +209,47 @@ void sqlite_erasure(benchmark::State& state) {
   state.counters["busy_max_ms"] = busy.back();
 }
 
+// Adds up what 1,000 devices have contributed with this many results, as after an upgrade. Measures
+// how long a reader takes for each piece, and the writer.
+void sqlite_contributions(benchmark::State& state) {
+  constexpr std::int64_t kGroup = 1'000;
+  if (const char* folder = std::getenv("HYPERFLOCK_BENCH_DIR"); folder != nullptr)
+    ::setenv("TMPDIR", folder, 1);
+  const ScratchFolder folder;
+  const auto storage = SqliteStorage::open(folder.file("db"), wall_now, {}).value();
+  CreateStudy study = create_study(1);
+  study.total = kMaxWireInteger;
+  std::vector<Transition> batch = {study};
+  for (std::int64_t i = 1; i <= kGroup; ++i) batch.push_back(started(i));
+  bool ok = storage->apply(batch).has_value();
+  for (std::int64_t i = 1; i < state.range(0); i += kGroup)
+    ok = ok && storage->apply(group_of(i, kGroup)).has_value();
+  std::vector<double> read;
+  std::vector<double> written;
+  for (auto _ : state) {
+    for (bool more = true; more && ok;) {
+      auto begun = Clock::now();
+      auto piece = storage->next_contributions(day_of(wall_now()), {});
+      read.push_back(ms_since(begun));
+      ok = piece.has_value();
+      more = ok && !piece->last;
+      const std::vector<Transition> fold{FoldContributions{std::move(piece).value()}};
+      begun = Clock::now();
+      const auto outcomes = storage->apply(fold);
+      written.push_back(ms_since(begun));
+      ok = ok && outcomes.has_value() && outcomes.value().front().applied == Applied::applied;
+    }
+  }
+  if (!ok) state.SkipWithError("a piece was not added");
+  std::sort(read.begin(), read.end());
+  std::sort(written.begin(), written.end());
+  state.counters["pieces"] = static_cast<double>(read.size());
+  state.counters["read_p50_ms"] = read[read.size() / 2];
+  state.counters["read_max_ms"] = read.back();
+  state.counters["p50_ms"] = written[written.size() / 2];
+  state.counters["max_ms"] = written.back();
+}
+
 // Takes back the best trial of a study with many results. The arguments are {results, trials that
 // one piece of the search looks at}.
 void sqlite_take_back(benchmark::State& state) {
@@ -276,6 +318,14 @@ BENCHMARK(sqlite_deletion)
 BENCHMARK(sqlite_take_back)
     ->ArgNames({"results", "piece"})
     ->ArgsProduct({{1'000'000}, {500, 1'000, 4'000, 1'000'000'000}})
+    ->UseRealTime()
+    ->Unit(benchmark::kMillisecond)
+    ->Iterations(1);
+
+BENCHMARK(sqlite_contributions)
+    ->ArgName("results")
+    ->Arg(100'000)
+    ->Arg(1'000'000)
     ->UseRealTime()
     ->Unit(benchmark::kMillisecond)
     ->Iterations(1);

@@ -9,6 +9,8 @@
 
 #include "protocol/codec.h"
 #include "protocol/trial_attrs.h"
+#include "storage/contribution.h"
+#include "storage/sqlite/contribution/contribution.h"
 #include "storage/sqlite/db/rows.h"
 #include "storage/study_ledger.h"
 
@@ -187,6 +189,7 @@ Outcome Writer::apply_one(const StoreResult& store) {
   const protocol::TrialResult& result = odd ? *odd : store.result;
   Outcome judged = of_result(Applied::superseded, trial, protocol::Verdict::evidence);
   AttemptState state = AttemptState::evidence;
+  sql::Given given;
   if (result.outcome == protocol::Outcome::failed) {
     judged = of_result(Applied::applied, trial, protocol::Verdict::recorded);
     const bool live = rows->state == AttemptState::live;
@@ -207,7 +210,8 @@ Outcome Writer::apply_one(const StoreResult& store) {
       touch(*study);
       const bool waits = rows->constrained == sql::Constrained::waits;
       if (complete && !waits && protocol::meets_constraints(result.attrs))
-        offer(*study, {trial.number, result.values});
+        given.moved = offer(*study, {trial.number, result.values});
+      if (rows->state != AttemptState::live) given.ms = late_ms(*db_, result, now_);
       if (rows_->may_have_checkpoints(trial)) judged.dropped = drop_checkpoints(trial, 0);
       append(judged.dropped, inherit_artifacts(*study, trial, result.attempt));
       append(judged.dropped, drop_artifacts_of_others(*study, trial, result.attempt));
@@ -218,6 +222,8 @@ Outcome Writer::apply_one(const StoreResult& store) {
 
   rows_->store_result(result, state, *judged.verdict,
                       result.failure.has_value() != rows->has_failure);
+  // What an accepted result counts is in its row, but for these.
+  if (given.moved || given.ms) rows_->note_given(result.attempt, given);
   auto texts = result.attrs.size();
   if (result.failure) texts += result.failure->message.size() + result.failure->traceback.size();
   const int points = rows_->add_points(result.attempt, result.points);
@@ -533,13 +539,7 @@ void Writer::write_changed_studies() {
 }
 
 std::int64_t Writer::next_seq() {
-  if (last_seq_ < 0) {
-    Query newest = db_->query(
-        Sql("SELECT max(seq, (SELECT coalesce(max(cursor), 0) FROM study_progress)) FROM given",
-            "SELECT greatest(seq, (SELECT max(cursor) FROM study_progress)) FROM given"));
-    newest.next();
-    last_seq_ = newest.integer(0);
-  }
+  if (last_seq_ < 0) last_seq_ = newest_seq(*db_);
   return last_seq_ + 1;
 }
 

@@ -120,6 +120,9 @@ class Writer {
   Outcome apply_one(const SweepDeleted& sweep);
   // Releases the blobs that only this study names, so neither its owner nor its project has them.
   void disown_blobs(StudyId id, Outcome& outcome);
+  // Adds what devices contributed to a deleted study, before its rows are removed. Returns false if
+  // it has to go on in a later commit.
+  bool fold_deleted(StudyId id);
   // Each of the next two functions removes rows of a deleted study and subtracts their number from
   // `left`, the number of rows that it may still remove. It stops when `left` is not positive.
   void sweep_artifacts(StudyId id, std::int64_t& left, Outcome& outcome);
@@ -161,7 +164,8 @@ class Writer {
   Outcome apply_one(const AskTrials& ask);
   Outcome apply_one(const StoreSuggestion& store);
   Outcome apply_one(const StoreConstraints& store);
-  Outcome apply_one(const SearchBest& search);  // in best.cc
+  Outcome apply_one(const SearchBest& search);       // in best.cc
+  Outcome apply_one(const FoldContributions& fold);  // in deletion.cc
   // Returns the limit of the owner's quota that the new trials would exceed; nullopt if none.
   std::optional<Excess> excess_of_trials(const AskTrials& ask, const std::string& owner);
 
@@ -179,8 +183,9 @@ class Writer {
   void forget_webhook(StudyId study);
 
   // The next functions are in best.cc.
-  // Makes the trial one of the study's best, if no other one beats it (R57).
-  void offer(Study& study, Candidate one);
+  // Makes the trial one of the study's best, if no other one beats it (R57). Returns whether the
+  // trial is better than all before it.
+  bool offer(Study& study, Candidate one);
   std::vector<Candidate>& front_of(Study& study);
   // Takes a trial from the study's best ones, and returns whether it was one of them. SearchBest
   // then looks at all trials again.

@@ -200,6 +200,12 @@ class FaultyStorage final : public Storage {
   Result<std::vector<StudyId>> studies_of_device(const std::string& device) override {
     return read<std::vector<StudyId>>([&] { return inner_->studies_of_device(device); });
   }
+  Result<std::vector<Contribution>> contributions(const std::string& device) override {
+    return read<std::vector<Contribution>>([&] { return inner_->contributions(device); });
+  }
+  Result<ContributionPiece> next_contributions(std::int64_t today, PieceLimits limits) override {
+    return read<ContributionPiece>([&] { return inner_->next_contributions(today, limits); });
+  }
   Result<std::vector<std::string>> devices_of_code(std::int64_t code) override {
     return read<std::vector<std::string>>([&] { return inner_->devices_of_code(code); });
   }

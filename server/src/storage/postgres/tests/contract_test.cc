@@ -30,7 +30,8 @@ class Postgres final : public Backend {
       BEGIN
         SET LOCAL session_replication_role = replica;  -- no triggers, and no foreign keys
         FOR one IN SELECT tablename FROM pg_tables WHERE schemaname = current_schema()
-            AND tablename NOT IN ('schema_versions', 'given', 'kept_time', 'audit_total') LOOP
+            AND tablename NOT IN ('schema_versions', 'given', 'kept_time', 'audit_total',
+              'contribution_fold') LOOP
           EXECUTE 'DELETE FROM ' || one;
         END LOOP;
         PERFORM setval(format('%I', sequencename)::regclass, 1, false) FROM pg_sequences
@@ -38,6 +39,7 @@ class Postgres final : public Backend {
         IF to_regclass('given') IS NOT NULL THEN
           UPDATE given SET study = 0, attempt = 0, seq = 0;
           UPDATE kept_time SET at = 0;
+          UPDATE contribution_fold SET seq = 0, revision = 0;
           UPDATE audit_total SET entries = 0, bytes = 0;
         END IF;
       END $$)");

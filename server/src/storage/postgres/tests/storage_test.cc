@@ -141,6 +141,8 @@ TEST_F(PostgresTest, AServerThatWaitsChangesNoTables) {
   sql("ALTER TABLE devices DROP COLUMN code; DROP TABLE rejections; ALTER TABLE trials DROP COLUMN "
       "rejected;"
       " ALTER TABLE attempts DROP COLUMN rejection, DROP COLUMN inherited;"
+      " DROP TABLE contributions; DROP TABLE contribution_fold;"
+      " ALTER TABLE attempts DROP COLUMN given_ms, DROP COLUMN moved_best;"
       " ALTER TABLE shards DROP COLUMN peer, DROP COLUMN peer_secret;"
       " DELETE FROM schema_versions WHERE version >= 6;"
       " UPDATE shards SET server = 'old', expires = now() + interval '1 hour'");
@@ -158,6 +160,25 @@ TEST_F(PostgresTest, AServerThatWaitsChangesNoTables) {
   EXPECT_TRUE(watch->look()->may_take);
   EXPECT_TRUE(open({.server = "two"}).has_value());
   EXPECT_EQ(sql("SELECT max(version) FROM schema_versions"), newest);
+}
+
+TEST_F(PostgresTest, ResultsFromBeforeAnUpgradeAreCountedInPieces) {
+  {
+    const auto storage = open().value();
+    apply(*storage, create_study(1));
+    for (std::int64_t i = 0; i < 5; ++i) {
+      apply(*storage, start(i + 1, key(1, i)));
+      apply(*storage, complete(i + 1, {static_cast<double>(i)}));
+    }
+  }
+  sql("UPDATE attempts SET started_at = started_at - 3000;"
+      " DROP TABLE contributions; DROP TABLE contribution_fold;"
+      " ALTER TABLE attempts DROP COLUMN given_ms, DROP COLUMN moved_best;"
+      " DELETE FROM schema_versions WHERE version >= 9");
+  const auto storage = open().value();
+  fold_contributions(*storage, kNow / kDayMs, {.results = 2, .rows = 1});
+  EXPECT_EQ(storage->contributions("phone").value(),
+            (std::vector<Contribution>{{"default", kNow / kDayMs, 5, 15'000, 0}}));
 }
 
 TEST_F(PostgresTest, AShardMayBeTakenAtOnceIfTheConnectionOfItsServerHasEnded) {

@@ -153,6 +153,22 @@ constexpr RowRule kRules[] = {
      " coalesce(k.record_bytes, 0), coalesce(k.blob_bytes, 0)) IS NOT (coalesce(c.running, 0),"
      " coalesce(c.high, 0), coalesce(c.low, 0), coalesce(c.artifacts, 0),"
      " coalesce(c.checkpoints, 0), coalesce(c.records, 0), coalesce(c.blobs, 0))"},
+    {"contributions", "a device has contributed less than its accepted results",
+     "SELECT 'device ' || c.device || ' in project ' || c.project FROM (SELECT d.device, s.project,"
+     " count(*) AS trials, sum(coalesce(a.given_ms, iif(a.load_ms + a.run_ms > 0,"
+     " min(a.load_ms + a.run_ms, max(a.finished_at - a.started_at, 0)),"
+     " max(a.finished_at - a.started_at, 0)))) AS ms, sum(a.moved_best) AS moved"
+     " FROM trials AS t JOIN attempts AS a ON a.id = t.accepted_attempt JOIN device_versions AS d"
+     " ON d.id = a.device_version JOIN studies AS s ON s.id = t.study"
+     " WHERE t.seq <= (SELECT seq FROM contribution_fold) GROUP BY d.device, s.project) AS c"
+     " LEFT JOIN (SELECT device, project, sum(trials) AS trials, sum(ms) AS ms,"
+     " sum(moved) AS moved FROM contributions GROUP BY device, project) AS k"
+     " ON k.device = c.device AND k.project = c.project WHERE coalesce(k.trials, 0) < c.trials"
+     " OR coalesce(k.ms, 0) < c.ms OR coalesce(k.moved, 0) < c.moved"
+     " UNION ALL SELECT 'device ' || device || ' in project ' || project FROM contributions"
+     " WHERE trials < 0 OR ms < 0 OR moved < 0"
+     " UNION ALL SELECT 'all devices' FROM contribution_fold WHERE seq > (SELECT max(given.seq,"
+     " (SELECT coalesce(max(cursor), 0) FROM study_progress)) FROM given)"},
     {"audit_totals", "the length of the audit log is wrong",
      "SELECT 'actor ' || coalesce(k.actor, c.actor) FROM audit_totals AS k FULL JOIN"
      " (SELECT actor, count(*) AS entries, sum(64 + length(CAST(actor || action || object ||"
@@ -163,6 +179,7 @@ constexpr RowRule kRules[] = {
     {"single_rows", "a table that has one row has not",
      "SELECT 'given' WHERE (SELECT count(*) FROM given) <> 1 UNION ALL"
      " SELECT 'kept_time' WHERE (SELECT count(*) FROM kept_time) <> 1 UNION ALL"
+     " SELECT 'contribution_fold' WHERE (SELECT count(*) FROM contribution_fold) <> 1 UNION ALL"
      " SELECT 'audit_total' WHERE (SELECT count(*) FROM audit_total) <> 1"},
 };
 

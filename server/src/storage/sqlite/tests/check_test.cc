@@ -82,6 +82,7 @@ class CheckTest : public testing::Test {
       EXPECT_EQ(outcomes[i].applied, Applied::applied) << i;
     const std::vector<Transition> reads{SweepDeleted{1}};  // a part of the deleted study is left
     EXPECT_TRUE(storage->apply(reads).has_value());
+    fold_contributions(*storage, kNow / kDayMs);
   }
 
   void change(const std::string& sql) {
@@ -164,9 +165,15 @@ TEST_F(CheckTest, EachDamageIsFound) {
       {"owner_totals",
        "INSERT INTO owner_totals (owner, running, trials_high, trials_low,"
        " artifact_bytes, blob_bytes) VALUES ('eve', 1, 0, 0, 0, 0)"},
+      {"contributions", "UPDATE contributions SET trials = trials - 1"},
+      {"contributions", "DELETE FROM contributions"},
+      {"contributions", "UPDATE attempts SET given_ms = 1000000 WHERE id = 1"},
+      {"contributions", "INSERT INTO contributions VALUES ('other', 0, 'default', 1, -1, 0)"},
+      {"contributions", "UPDATE contribution_fold SET seq = seq + 1"},
       {"audit_totals", "UPDATE audit_totals SET entries = 7"},
       {"audit_totals", "UPDATE audit_total SET bytes = 7"},
       {"single_rows", "DELETE FROM kept_time"},
+      {"single_rows", "DELETE FROM contribution_fold"},
       {"best_trials", "UPDATE study_progress SET best_value = 0.25 WHERE study = 1"},
       {"best_trials", "DELETE FROM best_trials WHERE study = 3"},
       {"specs", "UPDATE studies SET spec = replace(spec, 'digits_grid', '') WHERE id = 1"},

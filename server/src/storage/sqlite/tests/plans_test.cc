@@ -45,6 +45,7 @@ constexpr std::array kAllowed{
     Allowed{"FROM given", "SCAN given", kOneRow},
     Allowed{"UPDATE given", "SCAN given", kOneRow},
     Allowed{"kept_time", "SCAN kept_time", kOneRow},
+    Allowed{"contribution_fold", "SCAN contribution_fold", kOneRow},
     Allowed{"audit", "SCAN audit_total", kOneRow},  // also in triggers of the table audit
     Allowed{"AS front", "SCAN front", kPage},
     Allowed{"ORDER BY id LIMIT ?) AS oldest", "SCAN audit", kPage},
@@ -78,6 +79,8 @@ constexpr std::array kAllowed{
     Allowed{"FROM shares", "SCAN shares", kByOperators},
     Allowed{"FROM lending", "SCAN lending", kByOperators},
     Allowed{"AS d JOIN webhook", "SCAN", "deliveries that wait; an owner has at most 100"},
+    Allowed{"AS unfolded", "SCAN study_progress",
+            "a small row for each study, once for a piece of many results, on a reader's thread"},
     Allowed{"search_from IS NOT NULL", "SCAN study_progress USING INDEX studies_to_search",
             "any study that lacks best trials is wanted; the index has no others"},
     Allowed{"FROM trials WHERE study = ? ORDER BY number LIMIT", "SEARCH trials ", kPage},

@@ -95,11 +95,43 @@ TEST_F(VersionsTest, DatabasesOfEachVersionAreUpgraded) {
     const StudyRow study = storage->study(StudyId{1}).value().value();
     EXPECT_EQ(study.best_trial, TrialNumber{0});
     EXPECT_EQ(study.complete + study.failed, 2);
+    fold_contributions(*storage, kNow / kDayMs);
+    const auto given = storage->contributions("phone").value();
+    EXPECT_EQ(given, (std::vector<Contribution>{{"default", 0, 1, 1, 0}}));
     // The upgraded file is used: the running trial gets its result.
     const auto outcomes = storage->apply(std::vector<Transition>{complete(4, {0.75})}).value();
     EXPECT_EQ(outcomes[0].verdict, protocol::Verdict::accepted);
     EXPECT_EQ(storage->study(StudyId{1}).value()->best_trial, TrialNumber{2});
   }
+}
+
+// Which of them improved their study is not known of results from before the upgrade.
+TEST_F(VersionsTest, ResultsFromBeforeAnUpgradeAreCountedInPieces) {
+  {
+    const auto storage = open_sqlite_storage(path_, [] { return kNow; }).value();
+    std::vector<Transition> batch{create_study(1)};
+    for (std::int64_t i = 0; i < 5; ++i) {
+      batch.emplace_back(start(i + 1, key(1, i)));
+      batch.emplace_back(complete(i + 1, {static_cast<double>(i)}));
+    }
+    ASSERT_TRUE(storage->apply(batch).has_value());
+  }
+  {
+    sqlite::Db db(path_, sqlite::Db::Mode::read_write);
+    db.exec(
+        "UPDATE attempts SET started_at = started_at - 3000;"
+        "DROP TABLE contributions; DROP TABLE contribution_fold;"
+        " ALTER TABLE attempts DROP COLUMN given_ms; ALTER TABLE attempts DROP COLUMN moved_best;"
+        " PRAGMA user_version = 28");
+  }
+  const auto storage = upgrade();
+  fold_contributions(*storage, kNow / kDayMs, {.results = 2, .rows = 1});
+  EXPECT_EQ(storage->contributions("phone").value(),
+            (std::vector<Contribution>{{"default", kNow / kDayMs, 5, 15'000, 0}}));
+  storage->apply(std::vector<Transition>{start(6, key(1, 5)), complete(6, {9})}).value();
+  fold_contributions(*storage, kNow / kDayMs);
+  EXPECT_EQ(storage->contributions("phone").value(),
+            (std::vector<Contribution>{{"default", kNow / kDayMs, 6, 15'000, 1}}));
 }
 
 // Makes the file one of an earlier version.
