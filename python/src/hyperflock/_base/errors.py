@@ -61,9 +61,12 @@ class BundleError(HyperflockError, ValueError):
     ----------
     place : str or None
         The file and line that the message begins with: ``train.py, line 12``.
+    package : str or None
+        The top-level module that browsers lack, if that is the reason.
     """
 
     place: str | None = None
+    package: str | None = None
 
     def at(self, file: str, line: int) -> BundleError:
         """Put a file and line before the message, unless the error has a `place` already."""

@@ -42,7 +42,7 @@ from hyperflock._bundle.slicing import Slicer
 from hyperflock._bundle.source import closure as _sources
 from hyperflock._bundle.source.closure import Origin
 from hyperflock._bundle.source.definitions import shown_file, shown_name
-from hyperflock._bundle.source.runtime import ASKED_PACKAGES
+from hyperflock._bundle.source.runtime import ASKED_PACKAGES, PACK_OF
 from hyperflock._bundle.wheels import Wheel
 from hyperflock._model.data import MAX_BLOB_BYTES, DataSet
 from hyperflock._transport.messages import DataRef
@@ -106,13 +106,44 @@ def bundle_objective(
         raise error.at(*_caller()) from None
 
 
+def _with_packs(bundled: Callable[[frozenset[str]], Bundle]) -> Bundle:
+    """Return what ``bundled`` makes with the fewest packs. It gets the modules of packs that the
+    code may import, and leaves out all that needs others, such as a report with pandas.
+
+    So a file that imports a pack for code that the objective does not reach costs a volunteer
+    nothing.
+    """
+    packs: frozenset[str] = frozenset()
+    while True:
+        try:
+            return bundled(packs)
+        except BundleError as error:
+            more = frozenset({error.package} if error.package in PACK_OF else PACK_OF)
+            if more <= packs:
+                raise
+            packs |= more
+
+
 def _bundle_objective(
     objective: Callable[..., Any], wheels: Sequence[Wheel], *, asked: bool
 ) -> Bundle:
     function = _checked(objective)
-    units = _units(wheels) | (ASKED_PACKAGES if asked else frozenset())
     origin = _plain_origin(objective)
-    capture = Capture(wheels=units)
+    units = _units(wheels) | (ASKED_PACKAGES if asked else frozenset())
+    return _with_packs(
+        lambda packs: _bundle_with(objective, function, origin, wheels, units, packs)
+    )
+
+
+def _bundle_with(
+    objective: Callable[..., Any],
+    function: object,
+    origin: Origin | None,
+    wheels: Sequence[Wheel],
+    units: frozenset[str],
+    packs: frozenset[str],
+) -> Bundle:
+    capture = Capture(wheels=units | packs)
     if origin is not None:
         captured = capture.take_from(origin, objective.__name__)
     else:
@@ -121,7 +152,7 @@ def _bundle_objective(
     _state.check_guarded(modules)
     slicer = Slicer(
         captured.sources,
-        wheels=units,
+        wheels=units | packs,
         folder=origin.root if origin else Path.cwd(),
         constants=captured.constants,
         generated=captured.generated,
@@ -176,11 +207,15 @@ def bundle_module(name: str, function: str, wheels: Sequence[Wheel] = ()) -> Bun
 def _from_text(origin: Origin, function: str, wheels: Sequence[Wheel]) -> Bundle:
     _sources.check_function(origin, function)
     units = _units(wheels)
-    slicer = Slicer(_sources.collect(origin), wheels=units, folder=origin.root)
-    sources = slicer.sliced([(origin.module, function)])
-    needs = _needs.check_calls(sources, [(origin.module, function)], wheels=units)
-    entry = f"{origin.module}:{function}"
-    return _packed(entry, sources, {}, wheels, needs)
+    collected = _sources.collect(origin)
+
+    def bundled(packs: frozenset[str]) -> Bundle:
+        slicer = Slicer(collected, wheels=units | packs, folder=origin.root)
+        sources = slicer.sliced([(origin.module, function)])
+        needs = _needs.check_calls(sources, [(origin.module, function)], wheels=units)
+        return _packed(f"{origin.module}:{function}", sources, {}, wheels, needs)
+
+    return _with_packs(bundled)
 
 
 def _units(wheels: Sequence[Wheel]) -> frozenset[str]:

@@ -360,11 +360,10 @@ class Capture:
         origin = self.origin(name)
         if origin is None:
             if _unavailable.lacks(name, self._wheels):
-                unit = name.split(".")[0]
-                raise cannot(
-                    "package",
-                    f"{needs} '{unit}', which the browsers' runtime does not have; "
-                    f"{_unavailable.WHEEL}",
+                lost = _unavailable.missing(name, 0)
+                raise lost.with_sentence(
+                    f"{needs} '{lost.package}', which the browsers' runtime does not have; "
+                    f"{_unavailable.WHEEL}"
                 )
             return
         self._entries.append((name, ""))

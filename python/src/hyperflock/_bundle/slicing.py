@@ -378,7 +378,7 @@ class Slicer:
 def _refused(why: tuple[str, Lost], by: str) -> BundleError:
     file, lost = why
     sentence = f"the file {lost.what}, and {by} needs it; {lost.remedy}"
-    return cannot(lost.kind, sentence).at(file, lost.line)
+    return lost.with_sentence(sentence).at(file, lost.line)
 
 
 def _owner(one: Statement) -> str:

@@ -52,16 +52,25 @@ class Lost:
         What the researcher can change.
     line : int
         The statement's line.
+    package : str or None
+        The top-level module that a device lacks, if that is the reason.
     """
 
     kind: str
     what: str
     remedy: str
     line: int
+    package: str | None = None
 
     def error(self, where: str) -> BundleError:
         """Return the error for this reason; ``where`` is the subject of its message."""
-        return cannot(self.kind, f"{where} {self.what}; {self.remedy}")
+        return self.with_sentence(f"{where} {self.what}; {self.remedy}")
+
+    def with_sentence(self, sentence: str) -> BundleError:
+        """Return the error for this reason with another message."""
+        error = cannot(self.kind, sentence)
+        error.package = self.package
+        return error
 
 
 def lacks(name: str, wheels: frozenset[str]) -> bool:
@@ -73,9 +82,8 @@ def lacks(name: str, wheels: frozenset[str]) -> bool:
 def missing(name: str, line: int) -> Lost:
     """Return the reason for an import of a package that a device lacks."""
     unit = name.split(".")[0]
-    return Lost(
-        "package", f"imports '{unit}', which the browsers' runtime does not have", WHEEL, line
-    )
+    what = f"imports '{unit}', which the browsers' runtime does not have"
+    return Lost("package", what, WHEEL, line, package=unit)
 
 
 def reason(one: Statement, bound: Imports, folder: Path) -> Lost | None:

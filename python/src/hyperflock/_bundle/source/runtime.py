@@ -110,15 +110,10 @@ def chainer_of(runtime: str) -> str:
 
 
 def runtime_has(unit: str) -> bool:
-    """Return whether the runtime has a top-level module. The answer is True for every module whose
-    name begins with an underscore.
+    """Return whether every browser has a top-level module, without a pack. The answer is True for
+    every module whose name begins with an underscore.
     """
-    return (
-        unit in RUNTIME_PACKAGES
-        or unit in PACK_OF
-        or unit in STANDARD_LIBRARY
-        or unit.startswith("_")
-    )
+    return unit in RUNTIME_PACKAGES or unit in STANDARD_LIBRARY or unit.startswith("_")
 
 
 def with_needs(names: Iterable[str]) -> tuple[str, ...]:
