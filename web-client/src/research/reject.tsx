@@ -8,10 +8,12 @@ import type { ResearchStore } from "./research_store.ts";
 interface Props {
   readonly store: ResearchStore;
   readonly which: Selection;
+  /** Whether the button looks like a link, because a list has one for each item. */
+  readonly isLink?: boolean;
 }
 
 /** Rejects attempts of the study after a confirmation. */
-export function Reject({ store, which }: Props) {
+export function Reject({ store, which, isLink = false }: Props) {
   const words = store.words.value.trial;
   const [isOpen, setIsOpen] = useState(false);
   const { device } = which;
@@ -25,7 +27,7 @@ export function Reject({ store, which }: Props) {
     <>
       <button
         type="button"
-        class="button button-quiet button-small"
+        class={`button button-quiet button-small ${isLink ? "button-link" : ""}`}
         data-action={action}
         aria-disabled={store.busy.value}
         onClick={() => setIsOpen(true)}

@@ -219,7 +219,7 @@ function Running({ study, store }: Props) {
                 {words.study.runningTrial(format.integer(worker.trial))}
               </a>
               <span class="quiet">{deviceText(worker, words)}</span>
-              <Reject store={store} which={{ device: worker.device }} />
+              <Reject store={store} which={{ device: worker.device }} isLink />
             </li>
           ),
         )}
