@@ -9,7 +9,7 @@ namespace {
 using protocol::Runtime;
 using protocol::StudySpec;
 
-Runtime runtime() {
+Runtime runtime_with_all() {
   Runtime runtime;
   runtime.id = "r";
   std::int64_t size = 1;
@@ -22,7 +22,7 @@ Runtime runtime() {
   return runtime;
 }
 
-StudySpec study(const std::string& backend = "") {
+StudySpec spec_with(const std::string& backend = "") {
   StudySpec spec;
   spec.chainer = "7.8.1";
   spec.runtime_index = "r";
@@ -32,10 +32,10 @@ StudySpec study(const std::string& backend = "") {
 }
 
 TEST(Downloads, EachPieceIsNamedOnceAndEachStudyHasItsOwn) {
-  StudySpec with_data = study("webgpu");
+  StudySpec with_data = spec_with("webgpu");
   with_data.data.push_back({.name = "x", .kind = "npy", .filename = "x.npy", .blob = {"d", 9}});
   EXPECT_EQ(
-      downloads_json({study(), with_data}, {runtime()}, Compression::brotli),
+      downloads_json({spec_with(), with_data}, {runtime_with_all()}, Compression::brotli),
       R"({"pieces":[{"path":"/pyodide","bytes":1},{"path":"/numpy","bytes":10},)"
       R"({"path":"/six","bytes":100},{"path":"/worker","bytes":1000},)"
       R"({"path":"/chainer-7.8.1","bytes":10000},{"path":"/arraycore","bytes":100000}],)"
@@ -44,18 +44,18 @@ TEST(Downloads, EachPieceIsNamedOnceAndEachStudyHasItsOwn) {
 }
 
 TEST(Downloads, OptunaBelongsToAskAndTellStudies) {
-  StudySpec asked = study();
+  StudySpec asked = spec_with();
   asked.kind = protocol::StudyKind::asked;
-  const std::string json = downloads_json({asked}, {runtime()}, Compression::gzip);
+  const std::string json = downloads_json({asked}, {runtime_with_all()}, Compression::gzip);
   EXPECT_NE(json.find(R"({"path":"/optuna","bytes":2000000000})"), std::string::npos) << json;
   EXPECT_EQ(json.find("arraycore"), std::string::npos) << json;
 }
 
 TEST(Downloads, AStudyWithAnotherRuntimeIsLeftOut) {
-  StudySpec other = study();
+  StudySpec other = spec_with();
   other.runtime_index = "another";
   const std::string nothing = R"({"pieces":[],"studies":[]})";
-  EXPECT_EQ(downloads_json({other}, {runtime()}, Compression::brotli), nothing);
+  EXPECT_EQ(downloads_json({other}, {runtime_with_all()}, Compression::brotli), nothing);
   EXPECT_EQ(downloads_json({}, {}, Compression::brotli), nothing);
 }
 
