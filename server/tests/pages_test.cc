@@ -53,6 +53,7 @@ const std::set<std::string> kSingleThings{
     "/ws/client",
     "/ws/worker",
     "/api/me",
+    "/api/device/contribution",
     "/api/blobs/{}",
     "/api/blobs/{}/link",
     "/blobs/{}/{}/{}/{}",
