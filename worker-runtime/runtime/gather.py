@@ -16,7 +16,7 @@ import hashlib
 import json
 import sys
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -133,13 +133,41 @@ def gather(
         A file cannot be fetched, has the wrong content, or cannot be compiled.
     """
     pieces = load_manifest(manifest)
+    core = next(piece for piece in pieces if piece["pack"] == "pyodide")
+    modules = {p["name"]: modules_of(p, arraycore) for p in pieces}
+    return refreshed(pieces, core, out / "index.json", packing.index_of, tools, quality, modules)
+
+
+def refreshed(
+    pieces: Sequence[Mapping[str, Any]],
+    core: Mapping[str, Any],
+    listing: Path,
+    list_of: Callable[[Mapping[str, Any]], object],
+    tools: Tools,
+    quality: int,
+    modules: Mapping[str, Mapping[str, bytes]],
+) -> dict[str, Any]:
+    """Build those pieces that are missing or would be built differently now, in the folder of
+    ``listing``. Return all of them by name.
+
+    Parameters
+    ----------
+    pieces, core
+        The pieces, and the one with the Pyodide that compiles them.
+    listing, list_of
+        The file that lists the pieces, and what it says of them. It is written last.
+    tools, quality
+        See `gather`.
+    modules
+        The WebAssembly modules beside a piece's archive, by the piece's name.
+    """
+    out = listing.parent
     for folder in (tools.cache, out):
         folder.mkdir(parents=True, exist_ok=True)
-    core = next(piece for piece in pieces if piece["pack"] == "pyodide")
     script = script_hash()
-    modules = {p["name"]: modules_of(p, arraycore) for p in pieces}
     keys = {
-        p["name"]: piece_key(p, core["sha256"], quality, script, modules[p["name"]]) for p in pieces
+        p["name"]: piece_key(p, core["sha256"], quality, script, modules.get(p["name"], {}))
+        for p in pieces
     }
     stamps = read_stamps(out)
     done: dict[str, Any] = {
@@ -165,12 +193,12 @@ def gather(
             name = piece["name"]
             say(f"{name}: compressing (brotli {quality})")
             done[name] = packing.pack_piece(
-                piece, archives[name], pyodide, out, quality, tools, modules[name]
+                piece, archives[name], pyodide, out, quality, tools, modules.get(name, {})
             )
             archives[name].unlink()
     ordered = {piece["name"]: done[piece["name"]] for piece in pieces}
-    if missing or not (out / "index.json").is_file():
-        packing.write_index(ordered, out)
+    if missing or not listing.is_file():
+        packing.write_list(list_of(ordered), listing)
         stamped = {name: {"key": keys[name], "piece": piece} for name, piece in ordered.items()}
         (out / ".stamps.json").write_text(json.dumps(stamped))
     packing.drop_unlisted(ordered, out)

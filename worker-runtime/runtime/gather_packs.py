@@ -12,17 +12,15 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import gather
 import packing
-from fetching import GatherError, Tools, fetch, say
+from fetching import GatherError, Tools, say
 
 HERE = Path(__file__).resolve().parent
 # The limit in bytes of what a study of scikit-learn adds to a first visit, with all that it needs.
@@ -66,8 +64,8 @@ def load_packs(path: Path) -> tuple[str, list[dict[str, Any]]]:
     return str(data["pyodide"]), packs
 
 
-def pyodide_folder(manifest: Path, version: str, cache: Path) -> tuple[Path, str]:
-    """Return the folder of the gathered Pyodide and its pinned hash.
+def gathered_core(manifest: Path, version: str, cache: Path) -> dict[str, Any]:
+    """Return the piece with the gathered Pyodide.
 
     Raises
     ------
@@ -79,17 +77,9 @@ def pyodide_folder(manifest: Path, version: str, cache: Path) -> tuple[Path, str
         raise GatherError(
             f"the packs are built for Pyodide {version}, and the runtime has {core['version']}."
         )
-    tarball = cache / "downloads" / str(core["file"])
-    if not tarball.is_file():
+    if not (cache / "downloads" / str(core["file"])).is_file():
         raise GatherError("the runtime is not gathered; run gather.py with the same --cache first.")
-    return packing.unpack_pyodide(tarball, cache), str(core["sha256"])
-
-
-def write_packs(packs: Mapping[str, Any], pyodide: str, out: Path) -> None:
-    """Write packs.json last and atomically, so that a reader never sees half of the packs."""
-    part = out / "packs.json.part"
-    part.write_text(json.dumps({"pyodide": pyodide, "packs": packs}, indent=1) + "\n")
-    os.replace(part, out / "packs.json")
+    return core
 
 
 def gather_packs(listing: Path, manifest: Path, out: Path, tools: Tools, quality: int) -> Any:
@@ -101,57 +91,36 @@ def gather_packs(listing: Path, manifest: Path, out: Path, tools: Tools, quality
         A file cannot be fetched, has the wrong content, or cannot be compiled.
     """
     version, packs = load_packs(listing)
-    for folder in (tools.cache, out):
-        folder.mkdir(parents=True, exist_ok=True)
-    pyodide, pyodide_sha256 = pyodide_folder(manifest, version, tools.cache)
-    script = gather.script_hash()
-    keys = {p["name"]: gather.piece_key(p, pyodide_sha256, quality, script, {}) for p in packs}
-    stamps = gather.read_stamps(out)
-    done: dict[str, Any] = {
-        name: stamps[name]["piece"]
-        for name, key in keys.items()
-        if stamps.get(name, {}).get("key") == key and packing.is_intact(stamps[name]["piece"], out)
-    }
-    missing = [pack for pack in packs if pack["name"] not in done]
-    if missing:
-        with ThreadPoolExecutor(max_workers=4) as pool:
-            fetched = [pool.submit(fetch, pack, tools) for pack in missing]
-            wheels = [future.result() for future in fetched]
-        archives = {p["name"]: tools.cache / f"{p['name']}-compiled.zip" for p in missing}
-        say(f"compiling {', '.join(archives)} with Pyodide {version}")
-        jobs = [
-            packing.compile_job(p, wheel, archives[p["name"]])
-            for p, wheel in zip(missing, wheels, strict=True)
-        ]
-        packing.compile_archives(jobs, pyodide, tools)
-        for pack in missing:
-            name = pack["name"]
-            say(f"{name}: compressing (brotli {quality})")
-            piece = packing.pack_piece(pack, archives[name], pyodide, out, quality, tools, {})
-            done[name] = {**piece, "imports": pack["imports"], "needs": pack["needs"]}
-            archives[name].unlink()
-    ordered = {pack["name"]: done[pack["name"]] for pack in packs}
-    if missing or not (out / "packs.json").is_file():
-        write_packs(ordered, version, out)
-        stamped = {name: {"key": keys[name], "piece": piece} for name, piece in ordered.items()}
-        (out / ".stamps.json").write_text(json.dumps(stamped))
-    packing.drop_unlisted(ordered, out)
-    return ordered
+    core = gathered_core(manifest, version, tools.cache)
+
+    def described(pieces: Mapping[str, Any]) -> dict[str, Any]:
+        return {
+            pack["name"]: {
+                **pieces[pack["name"]],
+                "imports": pack["imports"],
+                "needs": pack["needs"],
+            }
+            for pack in packs
+        }
+
+    def list_of(pieces: Mapping[str, Any]) -> dict[str, Any]:
+        return {"pyodide": version, "packs": described(pieces)}
+
+    pieces = gather.refreshed(packs, core, out / "packs.json", list_of, tools, quality, {})
+    return described(pieces)
 
 
-def with_needs(packs: Mapping[str, Any], names: Sequence[str]) -> list[str]:
+def with_needs(packs: dict[str, Any], names: Sequence[str]) -> list[str]:
     """Return packs and all that they need, in the order in which the packs are listed."""
-    wanted: set[str] = set()
-    waiting = list(names)
-    while waiting:
-        name = waiting.pop()
-        if name not in wanted:
-            wanted.add(name)
-            waiting += packs[name]["needs"]
+    wanted = set(names)
+    # A pack is listed after those that it needs.
+    for name in reversed(packs):
+        if name in wanted:
+            wanted.update(packs[name]["needs"])
     return [name for name in packs if name in wanted]
 
 
-def wire_bytes(packs: Mapping[str, Any], names: Sequence[str]) -> int:
+def wire_bytes(packs: dict[str, Any], names: Sequence[str]) -> int:
     """Return the bytes that a browser downloads for packs and all that they need."""
     return sum(packing.wire_bytes(packs[name]) for name in with_needs(packs, names))
 

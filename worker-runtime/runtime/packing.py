@@ -249,14 +249,16 @@ def is_intact(piece: Mapping[str, Any], out: Path) -> bool:
     return True
 
 
-def write_index(pieces: Mapping[str, Any], out: Path) -> str:
-    """Write index.json last and atomically, so that a reader never sees half a runtime."""
-    runtime = runtime_hash(pieces)
-    text = json.dumps({"runtime": runtime, "pieces": pieces}, indent=1)
-    part = out / "index.json.part"
-    part.write_text(text + "\n")
-    os.replace(part, out / "index.json")
-    return runtime
+def index_of(pieces: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the content of index.json."""
+    return {"runtime": runtime_hash(pieces), "pieces": pieces}
+
+
+def write_list(content: object, path: Path) -> None:
+    """Write a list of pieces as JSON, atomically, so that a reader never sees half a runtime."""
+    part = path.with_name(f"{path.name}.part")
+    part.write_text(json.dumps(content, indent=1) + "\n")
+    os.replace(part, path)
 
 
 def drop_unlisted(pieces: Mapping[str, Any], out: Path) -> None:
