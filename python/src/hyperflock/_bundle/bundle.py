@@ -118,10 +118,10 @@ def _with_packs(bundled: Callable[[frozenset[str]], Bundle]) -> Bundle:
         try:
             return bundled(packs)
         except BundleError as error:
-            more = frozenset({error.package} if error.package in PACK_OF else PACK_OF)
-            if more <= packs:
+            unit = error.package
+            if unit is None or unit not in PACK_OF or unit in packs:
                 raise
-            packs |= more
+            packs |= {unit}
 
 
 def _bundle_objective(

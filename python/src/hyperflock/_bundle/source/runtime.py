@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import sysconfig
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -58,8 +58,9 @@ class Pack:
     needs: tuple[str, ...] = ()
 
 
-# The packs by the names that Pyodide gives them. The runtime's packs.json pins them.
-PACKS: Mapping[str, Pack] = {
+# The packs by the names that Pyodide gives them, each after those that it needs. The runtime's
+# packs.json pins them.
+PACKS: dict[str, Pack] = {
     "joblib": Pack("1.5.3", ("joblib",)),
     "threadpoolctl": Pack("3.6.0", ("threadpoolctl",)),
     "scipy": Pack("1.18.0", ("scipy",)),
@@ -120,13 +121,11 @@ def with_needs(names: Iterable[str]) -> tuple[str, ...]:
     """Return packs and all that they need, in the order in which `PACKS` lists them. Names of other
     packages, such as Optuna, are left out.
     """
-    wanted: set[str] = set()
-    waiting = [name for name in names if name in PACKS]
-    while waiting:
-        name = waiting.pop()
-        if name not in wanted:
-            wanted.add(name)
-            waiting += PACKS[name].needs
+    wanted = set(names)
+    # A pack is listed after those that it needs.
+    for name in reversed(PACKS):
+        if name in wanted:
+            wanted.update(PACKS[name].needs)
     return tuple(name for name in PACKS if name in wanted)
 
 
