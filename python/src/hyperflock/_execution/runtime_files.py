@@ -251,8 +251,12 @@ def _parsed(kept: _Kept) -> tuple[_Index, _Pages, _Packs]:
 
 
 def _written(kept: _Kept) -> bytes:
-    lists = {"index": kept.index, "pages": kept.pages, "packs": kept.packs}
-    told = {"compute": kept.compute} | {name: text.decode() for name, text in lists.items()}
+    told = {
+        "compute": kept.compute,
+        "index": kept.index.decode(),
+        "pages": kept.pages.decode(),
+        "packs": kept.packs.decode(),
+    }
     return json.dumps(told).encode()
 
 
@@ -264,7 +268,9 @@ def _read(noted: bytes | None) -> _Kept | None:
         told: dict[str, Any] = json.loads(noted)
         kept = _Kept(
             Origin.parse(told["compute"]).url,
-            *(str(told.get(name, "")).encode() for name in ("index", "pages", "packs")),
+            told["index"].encode(),
+            told["pages"].encode(),
+            told.get("packs", "").encode(),  # older versions wrote none
         )
         _parsed(kept)
     except (ValueError, KeyError, TypeError, AttributeError, HyperflockError):

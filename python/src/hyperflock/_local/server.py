@@ -126,10 +126,11 @@ class LocalServer:
                 f"'{self.folder}' cannot hold the server's data: {error.strerror or error}",
                 code="cannot_write",
             ) from None
+        packs = ["--packs", str(parts.packs)] if parts.packs else []
         command = [
             *(str(parts.server), "serve", "--state", str(self.folder / "state")),
             *("--app", str(parts.app), "--runtime", str(parts.runtime)),
-            *(() if parts.packs is None else ("--packs", str(parts.packs))),
+            *packs,
             *("--credentials-file", str(self.folder / CREDENTIALS_FILE)),
             *("--ready-file", str(self._ready), *options),
             *([] if outlives_this else ["--end-with-stdin"]),
