@@ -3,6 +3,7 @@
 
 import type { ProjectView } from "@hyperflock/worker-runtime/page";
 import type { ProjectProblem } from "../i18n/dictionary.ts";
+import { count, isRecord } from "./answer.ts";
 import { type Downloads, parseDownloads } from "./download/download.ts";
 
 const TIMEOUT_MS = 15_000;
@@ -20,16 +21,8 @@ export type ProjectLoad =
 
 export type FetchLike = (path: string, init: RequestInit) => Promise<Response>;
 
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 function text(value: unknown): string | null {
   return typeof value === "string" && value !== "" ? value.slice(0, MAX_NAME_CHARS) : null;
-}
-
-function count(value: unknown): number | null {
-  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null;
 }
 
 /** Returns the answer's body as a `ProjectView`, or null if it is invalid. */

@@ -3,6 +3,7 @@
 
 import type { Dictionary } from "../../i18n/dictionary.ts";
 import type { Formatter } from "../../i18n/format.ts";
+import { count } from "../answer.ts";
 
 /**
  * The bytes for Python, NumPy and Chainer at a first visit, for a project whose studies are not known, because none runs.
@@ -40,11 +41,9 @@ export interface DownloadSize {
   readonly most: number;
 }
 
-const isCount = (value: unknown): value is number =>
-  Number.isSafeInteger(value) && Number(value) >= 0;
 const isSized = (value: unknown, name: "path" | "sha256"): boolean => {
   const { [name]: text, bytes } = Object(value) as Readonly<Record<string, unknown>>;
-  return typeof text === "string" && isCount(bytes);
+  return typeof text === "string" && count(bytes) !== null;
 };
 
 /** Returns the server's list; null if it is missing, as of an older server, or invalid. */
@@ -56,7 +55,7 @@ export function parseDownloads(value: unknown): Downloads | null {
     const { pieces: used, blobs } = Object(study) as Readonly<Record<string, unknown>>;
     return (
       Array.isArray(used) &&
-      used.every((index) => isCount(index) && index < pieces.length) &&
+      used.every((index) => count(index) !== null && index < pieces.length) &&
       Array.isArray(blobs) &&
       blobs.every((blob) => isSized(blob, "sha256"))
     );

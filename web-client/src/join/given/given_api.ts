@@ -1,6 +1,8 @@
 // Sends `GET /api/device/contribution`, which returns what the server has counted for this browser's device in a project.
 // Only a device that has joined asks, so a first visit sends no such request before Start. Page thread.
 
+import { count, isRecord } from "../answer.ts";
+
 const TIMEOUT_MS = 15_000;
 const MAX_PROJECTS = 64;
 
@@ -27,34 +29,24 @@ export interface Given {
   readonly projects: readonly (Spans & { readonly name: string })[];
 }
 
-type Fields = Readonly<Record<string, unknown>>;
-
-function fields(value: unknown): Fields | null {
-  return typeof value === "object" && value !== null ? (value as Fields) : null;
-}
-
-function count(value: unknown): number | null {
-  return typeof value === "number" && Number.isSafeInteger(value) && value >= 0 ? value : null;
-}
-
 function spanOf(value: unknown): Span | null {
-  const span = fields(value);
-  const [trials, ms, improved] = [count(span?.trials), count(span?.ms), count(span?.improved)];
+  const span = isRecord(value) ? value : {};
+  const [trials, ms, improved] = [count(span.trials), count(span.ms), count(span.improved)];
   return trials === null || ms === null || improved === null ? null : { trials, ms, improved };
 }
 
 /** Returns the answer's body as a `Given`, or null if it is invalid. */
 export function parseGiven(body: unknown): Given | null {
-  const answer = fields(body);
-  const todaySince = count(answer?.today_since);
-  if (todaySince === null || !Array.isArray(answer?.projects)) {
+  const answer = isRecord(body) ? body : {};
+  const todaySince = count(answer.today_since);
+  if (todaySince === null || !Array.isArray(answer.projects)) {
     return null;
   }
   const projects = answer.projects.slice(0, MAX_PROJECTS).map((value: unknown) => {
-    const project = fields(value);
-    const [today, week] = [spanOf(project?.today), spanOf(project?.week)];
-    const all = spanOf(project?.all);
-    return today === null || week === null || all === null || typeof project?.name !== "string"
+    const project = isRecord(value) ? value : {};
+    const [today, week] = [spanOf(project.today), spanOf(project.week)];
+    const all = spanOf(project.all);
+    return today === null || week === null || all === null || typeof project.name !== "string"
       ? null
       : { name: project.name, today, week, all };
   });
