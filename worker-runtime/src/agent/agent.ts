@@ -24,6 +24,7 @@ import { deviceOffer, lentGpu } from "./device/device_offer.ts";
 import { probeGpu } from "./device/gpu_probe.ts";
 import * as api from "./files/api.ts";
 import { fetchArraycore } from "./files/arraycore_parts.ts";
+import { authorizationOf } from "./files/authorization.ts";
 import { BlobCache, openByteCache, storageQuota } from "./files/blob_cache.ts";
 import { CheckpointStore } from "./files/checkpoint_store.ts";
 import { fetchOptuna } from "./files/optuna_parts.ts";
@@ -357,7 +358,7 @@ export class Agent {
   #tellSession(session: number): void {
     const device = this.#machine.device;
     if (device === null) return;
-    this.#post({ kind: "session", session, authorization: api.authorizationOf(device) });
+    this.#post({ kind: "session", session, authorization: authorizationOf(device) });
   }
 
   #upload(upload: Extract<AgentAction, { kind: "upload" }>): void {
@@ -409,7 +410,7 @@ export class Agent {
   get #authorization(): string {
     const device = this.#machine.device;
     if (device === null) throw new Error("A lease came before the device joined.");
-    return api.authorizationOf(device);
+    return authorizationOf(device);
   }
 
   #blobCache(): Promise<BlobCache> {

@@ -4,6 +4,7 @@
 // database only (agent/files/store.ts). Page thread. Every function works, and remembers nothing, if storage is refused.
 
 import type { DBSchema, IDBPDatabase } from "idb";
+import { authorizationOf } from "../agent/files/authorization.ts";
 import { Store } from "../agent/files/store.ts";
 import { inTime, openDatabase } from "../base/database.ts";
 import { isEnrolmentCode } from "../base/enrolment_code.ts";
@@ -87,8 +88,7 @@ export class ProjectMemory {
   async authorizationOf(code: string): Promise<string | null> {
     const store = await Store.open(code).catch(() => null);
     const device = (await store?.device()) ?? null;
-    // As agent/files/api.ts has it, whose other functions the page need not load before Start.
-    return device === null ? null : `Device ${device.device}:${device.secret}`;
+    return device === null ? null : authorizationOf(device);
   }
 
   /** Remembers a project. Returns whether it can be read again, so that a bookmark without its code will work. */

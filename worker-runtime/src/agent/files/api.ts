@@ -6,6 +6,7 @@ import type { ProjectView } from "../../page_contract/volunteer_state.ts";
 import type { Capabilities } from "../../protocol/index.ts";
 import type { PackIndex, RuntimeIndex } from "../../python/messages.ts";
 import type { Device } from "../machine/events.ts";
+import { authorizationOf } from "./authorization.ts";
 
 const REQUEST_MS = 15_000;
 
@@ -88,11 +89,6 @@ export async function packIndex(url = "/runtime/packs.json"): Promise<PackIndex>
     if (isMissing) return { pyodide: null, packs: {} };
     throw error;
   }
-}
-
-/** Returns the Authorization header that identifies a device. */
-export function authorizationOf({ device, secret }: Device): string {
-  return `Device ${device}:${secret}`;
 }
 
 /** Returns the URL of the WebSocket on this origin. */
