@@ -14,6 +14,7 @@
 #include "http/compute/downloads.h"
 #include "http/core/changes.h"
 #include "http/core/routed_site.h"
+#include "http/core/static_files.h"
 #include "names/names.h"
 #include "protocol/json/json_writer.h"
 #include "telemetry/log.h"
@@ -98,7 +99,7 @@ Result<Response> project(const SiteContext& context, const Request& request) {
   TRY(const auto code, opened_by(context, query.code, request.address));
   TRY(const auto totals, context.storage.project_totals(code.project));
   TRY(const auto open, context.storage.open_specs(code.project, kShownDownloads));
-  const bool brotli = request.accept_encoding.find("br") != std::string::npos;
+  const bool brotli = accepts(request.accept_encoding, "br");
   std::string out = R"({"project":)";
   ObjectWriter(out)
       .text("name", names::shown(code.project))

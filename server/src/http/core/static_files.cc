@@ -73,20 +73,6 @@ std::vector<std::string_view> elements(std::string_view list) {
   return found;
 }
 
-// Returns whether the Accept-Encoding header accepts `coding` with a weight above 0.
-bool accepts(std::string_view header, std::string_view coding) {
-  for (const std::string_view element : elements(header)) {
-    const std::size_t semicolon = element.find(';');
-    if (trimmed(element.substr(0, semicolon)) != coding) continue;
-    if (semicolon == std::string_view::npos) return true;
-    std::string_view weight = trimmed(element.substr(semicolon + 1));
-    if (!weight.starts_with("q=")) return true;
-    weight.remove_prefix(2);
-    return weight.find_first_of("123456789") != std::string_view::npos;
-  }
-  return false;
-}
-
 std::string read_file(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};
@@ -116,6 +102,19 @@ bool names_etag(std::string_view if_none_match, std::string_view etag) {
     if (element.starts_with("W/")) element.remove_prefix(2);
     return element == "*" || element == etag;
   });
+}
+
+bool accepts(std::string_view accept_encoding, std::string_view coding) {
+  for (const std::string_view element : elements(accept_encoding)) {
+    const std::size_t semicolon = element.find(';');
+    if (trimmed(element.substr(0, semicolon)) != coding) continue;
+    if (semicolon == std::string_view::npos) return true;
+    std::string_view weight = trimmed(element.substr(semicolon + 1));
+    if (!weight.starts_with("q=")) return true;
+    weight.remove_prefix(2);
+    return weight.find_first_of("123456789") != std::string_view::npos;
+  }
+  return false;
 }
 
 void StaticFiles::add(const std::string& url, const std::string& path) {

@@ -22,6 +22,9 @@ inline constexpr std::string_view kOriginPlaceholder = "https://origin.invalid";
 // Returns whether an If-None-Match header names the entity tag.
 bool names_etag(std::string_view if_none_match, std::string_view etag);
 
+// Returns whether an Accept-Encoding header accepts `coding` with a weight above 0.
+bool accepts(std::string_view accept_encoding, std::string_view coding);
+
 class StaticFiles {
  public:
   // Lets the agent's thread fetch data from this origin, too. Empty: from its own only.
