@@ -31,6 +31,14 @@ struct Contribution {
   std::int64_t ms = 0;     // the sum of device_ms()
   std::int64_t moved = 0;  // results that were better than all of their study before them
   bool operator==(const Contribution&) const = default;
+
+  // Adds what another row counts, whatever its project and day.
+  Contribution& operator+=(const Contribution& more) {
+    trials += more.trials;
+    ms += more.ms;
+    moved += more.moved;
+    return *this;
+  }
 };
 
 // What a piece of results adds to one row.

@@ -21,12 +21,6 @@ struct Spans {
   Contribution all;
 };
 
-void add(Contribution& sum, const Contribution& row) {
-  sum.trials += row.trials;
-  sum.ms += row.ms;
-  sum.moved += row.moved;
-}
-
 // REQUIRES: the rows are sorted by project.
 std::vector<Spans> by_project(const std::vector<Contribution>& rows, std::int64_t today) {
   std::vector<Spans> projects;
@@ -34,9 +28,9 @@ std::vector<Spans> by_project(const std::vector<Contribution>& rows, std::int64_
     if (projects.empty() || projects.back().all.project != row.project)
       projects.emplace_back().all.project = row.project;
     Spans& spans = projects.back();
-    add(spans.all, row);
-    if (row.day > today - storage::kContributionDays) add(spans.week, row);
-    if (row.day == today) add(spans.today, row);
+    spans.all += row;
+    if (row.day > today - storage::kContributionDays) spans.week += row;
+    if (row.day == today) spans.today += row;
   }
   // A project all of whose results were rejected.
   std::erase_if(projects, [](const Spans& one) { return one.all.trials == 0; });

@@ -13,6 +13,20 @@ namespace {
 using sql::Query;
 using sql::Sql;
 
+// The columns that read_counted() reads, of trials t, devices d, studies s and attempts a.
+#define HYPERFLOCK_COUNTED_COLUMNS                                                \
+  "t.seq, d.device, s.project, a.finished_at, a.started_at, a.load_ms, a.run_ms," \
+  " a.given_ms, a.moved_best"
+// The studies that may have results after the seq ?1. Of a deleted study only its trials tell.
+#define HYPERFLOCK_UNFOLDED                                                              \
+  "(SELECT study FROM study_progress WHERE cursor > ?1 UNION ALL SELECT id FROM studies" \
+  " WHERE owner = '') AS unfolded"
+// Lets an INSERT of a row that exists add to it.
+#define HYPERFLOCK_ADD_TO_ROW                                                              \
+  " ON CONFLICT (device, day, project) DO UPDATE SET"                                      \
+  " trials = contributions.trials + excluded.trials, ms = contributions.ms + excluded.ms," \
+  " moved = contributions.moved + excluded.moved"
+
 // How far the sums go, and the revision of the results behind that.
 struct Folded {
   std::int64_t seq = 0;
@@ -37,8 +51,7 @@ struct Counted {
   Contribution one;
 };
 
-// Reads the columns seq, device, project, finished_at, started_at, load_ms, run_ms, given_ms,
-// moved_best.
+// Reads HYPERFLOCK_COUNTED_COLUMNS.
 Counted read_counted(const Query& row) {
   const std::int64_t finished_at = row.integer(3);
   // Without given_ms the lease ended with the result.
@@ -47,12 +60,6 @@ Counted read_counted(const Query& row) {
   return {row.integer(0),
           std::string(row.text(1)),
           {std::string(row.text(2)), day_of(finished_at), 1, ms, row.integer(8)}};
-}
-
-void add(Contribution& sum, const Contribution& more) {
-  sum.trials += more.trials;
-  sum.ms += more.ms;
-  sum.moved += more.moved;
 }
 
 // Adds to the row of a day, or to that of the earlier days if the day has no row any more.
@@ -69,12 +76,12 @@ void adjust(sql::Connection& db, const std::string& device, const Contribution& 
 void adjust(sql::Connection& db, AttemptId attempt, Contribution (*by)(const Contribution& now)) {
   Counted counted;
   {
-    Query row = db.query(
-        "SELECT t.seq, d.device, s.project, a.finished_at, a.started_at, a.load_ms, a.run_ms,"
-        " a.given_ms, a.moved_best FROM attempts AS a JOIN device_versions AS d"
-        " ON d.id = a.device_version JOIN studies AS s ON s.id = a.study JOIN trials AS t"
-        " ON t.study = a.study AND t.number = a.number WHERE a.id = ?",
-        attempt);
+    Query row =
+        db.query("SELECT " HYPERFLOCK_COUNTED_COLUMNS
+                 " FROM attempts AS a JOIN device_versions AS d"
+                 " ON d.id = a.device_version JOIN studies AS s ON s.id = a.study JOIN trials AS t"
+                 " ON t.study = a.study AND t.number = a.number WHERE a.id = ?",
+                 attempt);
     if (!row.next()) return;
     counted = read_counted(row);
   }
@@ -86,12 +93,10 @@ void adjust(sql::Connection& db, AttemptId attempt, Contribution (*by)(const Con
 }
 
 // The first seq of a result that is not in the sums; nullopt if there is none.
-// `unfolded` has the studies that may have such results. Of a deleted study only its trials tell.
 std::optional<std::int64_t> first_unfolded(sql::Connection& db, std::int64_t after) {
   Query row = db.query(
       "SELECT min(first) FROM (SELECT (SELECT min(t.seq) FROM trials AS t WHERE t.study ="
-      " unfolded.study AND t.seq > ?1) AS first FROM (SELECT study FROM study_progress WHERE"
-      " cursor > ?1 UNION ALL SELECT id FROM studies WHERE owner = '') AS unfolded) AS firsts",
+      " unfolded.study AND t.seq > ?1) AS first FROM " HYPERFLOCK_UNFOLDED ") AS firsts",
       after);
   if (!row.next()) return std::nullopt;
   return row.maybe_integer(0);
@@ -103,22 +108,21 @@ std::vector<DeviceContribution> sums_until(sql::Connection& db, ContributionPiec
                                            std::int64_t rows) {
   using Key = std::tuple<std::string, std::string, std::int64_t>;  // device, project, day
   std::map<Key, Contribution> sums;
-  Query row = db.query(
-      "SELECT t.seq, d.device, s.project, a.finished_at, a.started_at, a.load_ms, a.run_ms,"
-      " a.given_ms, a.moved_best FROM (SELECT study FROM study_progress WHERE cursor > ?1"
-      " UNION ALL SELECT id FROM studies WHERE owner = '') AS unfolded CROSS JOIN trials AS t"
-      " INDEXED BY trials_by_seq ON t.study = unfolded.study CROSS JOIN studies AS s"
-      " ON s.id = t.study CROSS JOIN attempts AS a ON a.id = t.accepted_attempt"
-      " CROSS JOIN device_versions AS d ON d.id = a.device_version"
-      " WHERE t.seq > ?1 AND t.seq <= ?2 ORDER BY t.seq",
-      piece.from, piece.to);
+  Query row =
+      db.query("SELECT " HYPERFLOCK_COUNTED_COLUMNS " FROM " HYPERFLOCK_UNFOLDED
+               " CROSS JOIN trials AS t"
+               " INDEXED BY trials_by_seq ON t.study = unfolded.study CROSS JOIN studies AS s"
+               " ON s.id = t.study CROSS JOIN attempts AS a ON a.id = t.accepted_attempt"
+               " CROSS JOIN device_versions AS d ON d.id = a.device_version"
+               " WHERE t.seq > ?1 AND t.seq <= ?2 ORDER BY t.seq",
+               piece.from, piece.to);
   while (row.next()) {
     Counted counted = read_counted(row);
     if (counted.one.day <= piece.earlier) counted.one.day = kEarlierDays;
     Key key{counted.device, counted.one.project, counted.one.day};
     const auto found = sums.find(key);
     if (found != sums.end()) {
-      add(found->second, counted.one);
+      found->second += counted.one;
     } else if (std::ssize(sums) < rows) {
       sums.emplace(std::move(key), std::move(counted.one));
     } else {
@@ -186,10 +190,8 @@ bool fold_contributions(sql::Connection& db, const ContributionPiece& piece) {
     db.post(
         "INSERT INTO contributions (device, day, project, trials, ms, moved)"
         " SELECT device, 0, project, sum(trials), sum(ms), sum(moved) FROM contributions"
-        " WHERE device = ?1 AND day BETWEEN 1 AND ?2 GROUP BY device, project"
-        " ON CONFLICT (device, day, project) DO UPDATE SET"
-        " trials = contributions.trials + excluded.trials, ms = contributions.ms + excluded.ms,"
-        " moved = contributions.moved + excluded.moved",
+        " WHERE device = ?1 AND day BETWEEN 1 AND ?2 GROUP BY device, "
+        "project" HYPERFLOCK_ADD_TO_ROW,
         device, piece.earlier);
     db.post("DELETE FROM contributions WHERE device = ? AND day BETWEEN 1 AND ?", device,
             piece.earlier);
@@ -197,9 +199,7 @@ bool fold_contributions(sql::Connection& db, const ContributionPiece& piece) {
   for (const DeviceContribution& one : piece.more) {
     db.post(
         "INSERT INTO contributions (device, day, project, trials, ms, moved)"
-        " VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (device, day, project) DO UPDATE SET"
-        " trials = contributions.trials + excluded.trials, ms = contributions.ms + excluded.ms,"
-        " moved = contributions.moved + excluded.moved",
+        " VALUES (?, ?, ?, ?, ?, ?)" HYPERFLOCK_ADD_TO_ROW,
         one.device, one.more.day, one.more.project, one.more.trials, one.more.ms, one.more.moved);
   }
   db.post("UPDATE contribution_fold SET seq = ?", piece.to);
