@@ -39,29 +39,42 @@ def load_packs(path: Path) -> tuple[str, list[dict[str, Any]]]:
     Raises
     ------
     GatherError
-        The file has another schema, or a pack needs one that does not come before it. So a circle
-        is refused, too.
+        The file is no list of packs or has another schema, or a pack needs one that does not come
+        before it. So a circle is refused, too.
     """
-    data = json.loads(path.read_text())
-    if data.get("schema") != 1:
-        raise GatherError(f"{path.name} has schema {data.get('schema')!r}; this script reads 1.")
-    packs: list[dict[str, Any]] = []
-    for pack in data["packs"]:
-        known = {other["name"] for other in packs}
+    try:
+        data = json.loads(path.read_text())
+        if data["schema"] != 1:
+            raise GatherError(f"{path.name} has schema {data['schema']!r}; this script reads 1.")
+        packs = [_whole(pack, data) for pack in data["packs"]]
+        version = str(data["pyodide"])
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise GatherError(f"{path.name} is no list of packs ({error!r}).") from error
+    known: set[str] = set()
+    for pack in packs:
         if missing := [name for name in pack["needs"] if name not in known]:
             raise GatherError(
                 f"{path.name}: {pack['name']} needs {missing[0]}, which does not come before it."
             )
-        sources = [
-            {
-                key: value.replace("{file}", pack["file"]) if isinstance(value, str) else value
-                for key, value in source.items()
-            }
-            for source in data["sources"]
-        ]
-        exclude = [*data["exclude"], *pack.get("exclude", [])]
-        packs.append({**pack, "pack": "python", "sources": sources, "exclude": exclude})
-    return str(data["pyodide"]), packs
+        known.add(pack["name"])
+    return version, packs
+
+
+def _whole(pack: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a pack with what all packs have in common."""
+    sources = [
+        {
+            key: value.replace("{file}", pack["file"]) if isinstance(value, str) else value
+            for key, value in source.items()
+        }
+        for source in data["sources"]
+    ]
+    return {
+        **{key: pack[key] for key in ("name", "version", "file", "sha256", "imports", "needs")},
+        "pack": "python",
+        "sources": sources,
+        "exclude": [*data["exclude"], *pack.get("exclude", [])],
+    }
 
 
 def gathered_core(manifest: Path, version: str, cache: Path) -> dict[str, Any]:

@@ -50,10 +50,23 @@ def test_packs_are_those_of_pyodides_lock_file(cache: Path) -> None:
 )
 def test_wrong_needs_are_refused(tmp_path: Path, needs: dict[str, list[str]], reason: str) -> None:
     listing = json.loads(LISTING.read_text())
-    listing["packs"] = [{"name": name, "file": "f", "needs": of} for name, of in needs.items()]
+    some = listing["packs"][0]
+    listing["packs"] = [{**some, "name": name, "needs": of} for name, of in needs.items()]
     (tmp_path / "packs.json").write_text(json.dumps(listing))
     with pytest.raises(GatherError, match=f"{reason}, which does not come before it"):
         gather_packs.load_packs(tmp_path / "packs.json")
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"schema": 1}', '{"schema": 1, "packs": [{}]}'])
+def test_what_is_no_list_of_packs_is_one_sentence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str
+) -> None:
+    (tmp_path / "packs.json").write_text(text)
+    command = ["--cache", str(tmp_path / "cache"), "--out", str(tmp_path / "out")]
+    assert gather_packs.main([*command, "--packs", str(tmp_path / "packs.json")]) == 1
+    said = capsys.readouterr().err
+    assert said.startswith("packs: error: packs.json is no list of packs (")
+    assert said.count("\n") == 1
 
 
 def test_packs_of_another_pyodide_are_refused(tmp_path: Path) -> None:
