@@ -52,21 +52,12 @@ def objective(trial: Any) -> float:
 if __name__ == "__main__":
     import hyperflock
 
-    class Here:
-        """A trial of this process."""
-
-        def __init__(self, name: str) -> None:
-            self.params = {"name": name}
-
-        def report(self, value: float, step: int) -> None:
-            """Keep nothing."""
-
     client = hyperflock.Client()
     study = client.grid(objective, {"name": list(NAMES)}, direction="maximize", name="packs")
     study.wait()
     wrong = []
     for trial in study.trials:
-        there, here = trial.value, objective(Here(trial.params["name"]))
+        there, here = trial.value, hyperflock.run_local(objective, trial.params).value
         print(f"{trial.params['name']}: {there} there, {here} here")
         if there is None or abs(there - here) > 1e-12:
             wrong.append(trial.params["name"])

@@ -37,6 +37,12 @@ test("A pack comes with all that it needs, each once.", async () => {
   expect(fetched.sort()).toEqual(["a", "b", "c"].map((name) => `/runtime/${name}-1/${name}.zip`));
 });
 
+test("What is named comes before what it needs.", async () => {
+  const index = await indexOf({ a: [], b: [], y: ["a"], z: ["b", "y"] });
+  const archives = await fetchPacks(["z", "y"], runtime, index, options);
+  expect(archives.map(({ name }) => name)).toEqual(["z", "y", "b", "a"]);
+});
+
 test("A circle of needs ends.", async () => {
   const index = await indexOf({ a: ["b"], b: ["a"] });
   expect(await fetchPacks(["a", "a"], runtime, index, options)).toHaveLength(2);

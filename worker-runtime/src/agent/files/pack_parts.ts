@@ -12,7 +12,7 @@ export interface PackArchive {
 }
 
 /**
- * Fetches packs with all that they need. A pack that needs itself through others is fetched once.
+ * Fetches packs with all that they need, each once. The named ones come first.
  *
  * Throws RuntimeUnavailableError: the server has no such pack, its packs belong to another Pyodide than `runtime`, or a
  * file cannot be fetched.
@@ -41,7 +41,8 @@ export async function fetchPacks(
 function withNeeds(names: readonly string[], { packs }: PackIndex): [name: string, pack: Pack][] {
   const wanted = new Map<string, Pack>();
   const waiting = [...names];
-  for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
+  // The list grows while it is read, so that what the code imports comes first.
+  for (const name of waiting) {
     if (wanted.has(name)) continue;
     const pack = Object.hasOwn(packs, name) ? packs[name] : undefined;
     if (pack === undefined) {
@@ -50,5 +51,5 @@ function withNeeds(names: readonly string[], { packs }: PackIndex): [name: strin
     wanted.set(name, pack);
     waiting.push(...pack.needs);
   }
-  return [...wanted].sort(([a], [b]) => (a < b ? -1 : 1));
+  return [...wanted];
 }

@@ -610,7 +610,7 @@ describe("A trial whose code imports scikit-learn", () => {
 
   test("names the packs that its code imports first, and no more than a result may say.", async () => {
     const names = Array.from({ length: 20 }, (_, i) => `package-${i}`);
-    fetchPacks = async () => [...names.map(pack), pack("scikit-learn")];
+    fetchPacks = async () => [pack("scikit-learn"), ...names.map(pack)];
     fetchBlob = async () => new TextEncoder().encode("PK hyperflock needs scikit-learn");
     host.run(leaseOf(7));
     await load(0);

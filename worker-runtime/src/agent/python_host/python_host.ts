@@ -72,7 +72,10 @@ export interface PythonHostOptions {
     index: RuntimeIndex,
     tell: (loaded: number, total: number) => void,
   ) => Promise<Uint8Array<ArrayBuffer>[]>;
-  /** Fetches packs by their names, with all that they need, for trials whose code imports them. */
+  /**
+   * Fetches packs by their names, with all that they need, for trials whose code imports them. The named ones come first,
+   * because not all may fit into what a result says.
+   */
   readonly fetchPacks: (
     names: readonly string[],
     index: RuntimeIndex,
@@ -319,10 +322,7 @@ export class PythonHost {
     thread.hasArraycore ||= arraycore !== null;
     const packages = thread.hasOptuna ? [] : [...archives];
     thread.hasOptuna ||= hasOptuna;
-    // The packs that the code itself imports come first, because not all may fit into what a result says.
-    const imported = needsOf(bundle).packs;
-    const rank = ({ name }: PackArchive) => (imported.includes(name) ? 0 : 1);
-    for (const { name, version, bytes } of newPacks.toSorted((a, b) => rank(a) - rank(b))) {
+    for (const { name, version, bytes } of newPacks) {
       if (thread.packs.has(name)) continue;
       thread.packs.set(name, version);
       packages.push(bytes);
