@@ -291,6 +291,26 @@ TEST_F(WorkerProtocolTest, R3_ARefusedCallIsAnsweredWithItsId) {
   EXPECT_EQ(refused(R"({"type":"call","id":9)").id, std::nullopt);
 }
 
+TEST_F(WorkerProtocolTest, R3_ARefusedResultIsAnsweredWithItsNumbers) {
+  server_.submit(1);
+  TestWorker worker(server_, server_.join());
+  const AttemptId attempt = worker.ready().attempt;
+  const auto refused = [&worker](std::string_view type, std::string_view fields) {
+    worker.socket().send(R"({"type":")" + std::string(type) + R"(","attempt":1,)" +
+                         std::string(fields) + "}");
+    return worker.receive<ErrorMessage>();
+  };
+  const auto bad = refused("result", R"("seq":3,"outcome":"complete","values":[])");
+  EXPECT_EQ(bad.field, "values");
+  EXPECT_EQ(bad.attempt, attempt);
+  EXPECT_EQ(bad.seq, 3);
+  EXPECT_EQ(refused("report", R"("seq":4,"points":[[0,"a"]])").seq, 4);
+  EXPECT_EQ(refused("release", R"("seq":5,"reason":"bored")").seq, 5);
+  EXPECT_EQ(refused("result", R"("seq":0)").seq, std::nullopt);
+  EXPECT_EQ(refused("result", R"("seq":0)").attempt, std::nullopt);
+  EXPECT_EQ(refused("output", R"("seq":6,"lines":[7])").seq, std::nullopt);
+}
+
 TEST_F(WorkerProtocolTest, R1_AKeyThatComesTwiceIsMalformed) {
   TestWorker worker(server_, server_.join());
   worker.socket().send(R"({"type":"ready","more":{"a":[{"b":1},{"b":1,"b":2}]}})");

@@ -23,10 +23,10 @@ std::string_view name_of(protocol::Role role) {
 
 struct SessionBase::Parsed {
   explicit Parsed(std::string_view text) : message(protocol::parse_client_message(text)) {
-    if (!message) call = protocol::refused_call_id(text);
+    if (!message) refused = protocol::refused_numbers(text);
   }
   Result<protocol::ClientMessage> message;
-  std::optional<std::int64_t> call{};  // the question that a malformed message asks
+  protocol::RefusedNumbers refused{};  // of a message that is not valid
 };
 
 void SessionBase::on_open(const std::shared_ptr<WsChannel>& channel) {
@@ -65,7 +65,7 @@ bool SessionBase::parse_elsewhere(std::string_view text) {
 void SessionBase::handle(Parsed parsed) {
   Credit credit = Credit::given;
   if (!parsed.message) {
-    send_error(parsed.message.error(), parsed.call);
+    send_error(parsed.message.error(), parsed.refused);
   } else if (!greeted_) {
     first_message(std::move(*parsed.message));
   } else {
@@ -130,12 +130,15 @@ void SessionBase::refuse(std::string code, std::string message) {
   open->close(kPolicy, std::move(reason));
 }
 
-void SessionBase::send_error(Error error, std::optional<std::int64_t> call) {
+void SessionBase::send_error(Error error, const protocol::RefusedNumbers& refused) {
   const auto open = channel();
   if (!open) return;
-  open->send(
-      protocol::serialize(protocol::ErrorMessage{std::move(error.code), std::move(error.message),
-                                                 std::move(error.field), call, std::nullopt}));
+  open->send(protocol::serialize(protocol::ErrorMessage{.code = std::move(error.code),
+                                                        .message = std::move(error.message),
+                                                        .field = std::move(error.field),
+                                                        .id = refused.call,
+                                                        .attempt = refused.attempt,
+                                                        .seq = refused.seq}));
   if (++errors_ == kErrorsPerConnection) open->close(kPolicy, "Too many errors on one connection.");
 }
 

@@ -49,7 +49,7 @@ class SessionBase : public ChannelUser {
   std::shared_ptr<WsChannel> channel() const { return channel_.lock(); }
   void send(const protocol::ServerMessage& message);
   void refuse(std::string code, std::string message);
-  void send_error(Error error, std::optional<std::int64_t> call = {});
+  void send_error(Error error, const protocol::RefusedNumbers& refused = {});
 
   const SessionContext& context_;
 

@@ -41,15 +41,20 @@ Result<ServerMessage> parse_server_message(std::string_view text) {
   return parse<ServerMessage>(text);
 }
 
-std::optional<std::int64_t> refused_call_id(std::string_view text) {
+RefusedNumbers refused_numbers(std::string_view text) {
   const Result<Json> json = parse_object(text);
-  if (!json) return std::nullopt;
+  if (!json) return {};
   Problem problem;
   const Value in(*json, problem);
-  const bool is_call = in["type"].as_text() == "call";
-  const std::int64_t id = in["id"].as_integer();
-  if (!is_call || problem.found()) return std::nullopt;
-  return id;
+  const std::string type = in["type"].as_text();
+  RefusedNumbers numbers;
+  if (type == "call") {
+    numbers.call = in["id"].as_integer();
+  } else if (type == "report" || type == "result" || type == "release") {
+    numbers.attempt = in["attempt"].as_id<AttemptId>();
+    numbers.seq = in["seq"].as_integer({.low = 1});
+  }
+  return problem.found() ? RefusedNumbers{} : numbers;
 }
 
 std::string serialize(const ServerMessage& message) {

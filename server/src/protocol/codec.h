@@ -19,8 +19,14 @@ namespace hyperflock::protocol {
 // wrong field.
 Result<ClientMessage> parse_client_message(std::string_view text);
 
-// Returns the id of an invalid `call`, so that the error can name the call (R3).
-std::optional<std::int64_t> refused_call_id(std::string_view text);
+// What an error names of an invalid message (R3): a call's id, or the numbers of a message that is
+// sent until it is acknowledged.
+struct RefusedNumbers {
+  std::optional<std::int64_t> call{};
+  std::optional<AttemptId> attempt{};
+  std::optional<std::int64_t> seq{};
+};
+RefusedNumbers refused_numbers(std::string_view text);
 
 // Reads a server message, for golden tests and the emulator. The rows of `update` stay JSON text.
 Result<ServerMessage> parse_server_message(std::string_view text);

@@ -606,6 +606,7 @@ void visit_fields(Codec& codec, M& m) {
   codec.optional("field"_key, m.field, Characters{kMaxText});
   codec.optional("id"_key, m.id, Integer{});
   codec.optional("attempt"_key, m.attempt, Integer{1});
+  codec.optional("seq"_key, m.seq, Integer{1});
   codec.optional("study"_key, m.study, Integer{1});
   codec.optional("trial"_key, m.trial, Integer{});
 }

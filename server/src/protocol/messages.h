@@ -542,7 +542,8 @@ struct ErrorMessage {
   std::string field{};               // path of the offending field
   std::optional<std::int64_t> id{};  // the `id` of the refused call
   std::optional<AttemptId> attempt{};
-  std::optional<StudyId> study{};  // the study that an owner's message named
+  std::optional<std::int64_t> seq{};  // the `seq` of the refused message
+  std::optional<StudyId> study{};     // the study that an owner's message named
   std::optional<TrialNumber> trial{};
   bool operator==(const ErrorMessage&) const = default;
 };

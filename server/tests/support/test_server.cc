@@ -19,7 +19,7 @@ TestServer::TestServer(const std::function<void(ServeConfig&)>& adjust,
   config_.io_threads = 2;  // so that strands have an effect
   // Clients on a busy machine may be slow, so these limits are long. A test of such a limit sets
   // its own value.
-  config_.hello_ms = config_.slow_peer_ms = kTestLimitMs;
+  config_.hello_ms = config_.slow_peer_ms = config_.slow_message_ms = kTestLimitMs;
   config_.min_free_bytes = 0;  // the disk of a test may be small
   config_.reserve_bytes = std::uint64_t{1} << 20;
   if (adjust) adjust(config_);

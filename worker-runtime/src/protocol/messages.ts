@@ -608,6 +608,7 @@ export const errorMessage = fields({
   field: v.exactOptional(text(MAX_TEXT)),
   id: v.exactOptional(integer()),
   attempt: v.exactOptional(integer(1)),
+  seq: v.exactOptional(integer(1)),
   study: v.exactOptional(integer(1)),
   trial: v.exactOptional(integer()),
 });

@@ -978,6 +978,7 @@ class ErrorMessage(Struct, tag_field="type", tag="error"):
     field: Text | UnsetType = UNSET  # path of the offending field
     id: Count | UnsetType = UNSET  # the `id` of the refused call
     attempt: AttemptId | UnsetType = UNSET
+    seq: Ordinal | UnsetType = UNSET  # the `seq` of the refused message
     study: StudyId | UnsetType = UNSET  # the study that an owner's message named
     trial: TrialNumber | UnsetType = UNSET
 

@@ -29,6 +29,8 @@ export const FLUSH_MS = 1_000;
 const RESEND_MS = 10_000;
 const RESEND_MOST_MS = 60_000;
 const CURVE_POINTS = 200;
+/** The code of an attempt that failed because the server could not read one of its messages (R3). */
+export const MESSAGE_REFUSED = "message_refused";
 /** The most lines that may wait to be sent. The server keeps no more lines of a trial than this (R39). */
 const WAITING_LINES = 1_000;
 const WAITING_CHARACTERS = 131_072;
@@ -308,6 +310,16 @@ export class Attempt {
     this.#resends = 0;
     this.#taken += report.given;
     return true;
+  }
+
+  /** Removes a report that the server cannot read. Returns whether the message is a report or the result of this attempt. */
+  discard(seq: number): boolean {
+    return this.#result?.seq === seq || this.acknowledge(seq);
+  }
+
+  /** Whether the result says that the server could not read an earlier message. */
+  get isRefused(): boolean {
+    return this.#result?.outcome === "failed" && this.#result.error.code === MESSAGE_REFUSED;
   }
 
   /** The time at which points, rows or lines must be sent; null if none wait. */

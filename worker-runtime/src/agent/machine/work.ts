@@ -12,7 +12,7 @@ import type {
   ServerMessages,
   WaitReason,
 } from "../../protocol/index.ts";
-import { Attempt, type Computer } from "./attempt.ts";
+import { Attempt, type Computer, MESSAGE_REFUSED } from "./attempt.ts";
 import type { AgentAction, EventOf } from "./events.ts";
 import type { Finished } from "./finished.ts";
 import type { KeptCheckpoint } from "./kept_checkpoint.ts";
@@ -265,6 +265,8 @@ export class Work {
     if (message.id !== undefined) {
       this.#answer(message.id, errorText(message.code, message.message));
     }
+    if (message.seq !== undefined && message.attempt === this.#attempt?.id)
+      this.#endRefused(message.seq, message, now);
     if (message.code === "unknown_attempt" && message.attempt === this.#attempt?.id) {
       this.#drop(now);
       this.ask(now);
@@ -436,6 +438,30 @@ export class Work {
     this.#saving.end(attempt, false);
     attempt.finish({ outcome: "failed", error }, runMs, this.#around.isWorking, NOBODY);
     this.#interrupt(attempt, now);
+  }
+
+  /**
+   * R3: The server cannot read a message of the attempt, and it could not do so later. So the attempt ends as failed, and
+   * the message is not sent again.
+   */
+  #endRefused(seq: number, refusal: ServerMessages["error"], now: number): void {
+    const attempt = this.#attempt;
+    if (!attempt?.discard(seq)) return;
+    if (attempt.isRefused) {
+      // The server could not read the failure either.
+      this.release("cannot_run", now);
+      this.ask(now);
+      return;
+    }
+    const runs = attempt.result === null;
+    const field = refusal.field === undefined ? "" : ` (${refusal.field})`;
+    const message = `The server refused a message of this trial: ${refusal.message}${field}`;
+    const error = { cause: "invalid" as const, code: MESSAGE_REFUSED, message, traceback: "" };
+    const runMs = runs ? now - (attempt.runningAt ?? now) : attempt.runMs;
+    this.#saving.end(attempt, false);
+    attempt.finish({ outcome: "failed", error }, runMs, this.#around.isWorking, NOBODY);
+    if (runs) this.#interrupt(attempt, now);
+    this.#sendAll(attempt, now);
   }
 
   #idle(): void {
