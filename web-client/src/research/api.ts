@@ -42,8 +42,9 @@ import {
 const TIMEOUT_MS = 15_000;
 /** The time limit of a download: enough for a file of 64 MiB over a slow line. */
 const DOWNLOAD_MS = 600_000;
-/** The most trials that one request returns. */
+/** The most trials that the first request for a study returns, so that its page is soon there, and later requests. */
 export const PAGE_ROWS = 500;
+const MORE_ROWS = 2_000;
 
 /** The most series of a study that the page offers. */
 const MOST_SERIES = 1_000;
@@ -80,7 +81,7 @@ export interface Api {
   /** Returns the newest studies, at most `count`, and whether there are older ones. */
   studies(count: number): Promise<StudiesPage>;
   study(study: number): Promise<StudyRow>;
-  /** Returns at most PAGE_ROWS trials that finished after the cursor `after`, and the next cursor. */
+  /** Returns some of the trials that finished after the cursor `after`, and the next cursor; none if there is none. */
   trials(
     study: number,
     after: number,
@@ -177,7 +178,7 @@ export class ConsoleApi implements Api {
   }
 
   trials(study: number, after: number) {
-    const query = `after=${after}&limit=${PAGE_ROWS}`;
+    const query = `after=${after}&limit=${after === 0 ? PAGE_ROWS : MORE_ROWS}`;
     return this.#ask("GET", `/api/studies/${study}/trials?${query}`, trialsOf);
   }
 

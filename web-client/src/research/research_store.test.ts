@@ -3,6 +3,7 @@ import { type ConsoleRows, FakeConsole } from "../stories/fake_console.ts";
 import { artifact, researchStories } from "../stories/research_states.ts";
 import { IDLE_POLL_MS, LIVE_POLL_MS, ResearchStore } from "./research_store.ts";
 import { pointsOf, SeriesStore } from "./series_store.ts";
+import { FIRST_CHOICE } from "./trials/trials_store.ts";
 import { announcementOf, removedText, studyName, titleOf } from "./view_model.ts";
 import { en } from "./words/en.ts";
 
@@ -221,13 +222,13 @@ describe("following", () => {
   it("starts each study's table anew", async () => {
     const { store, go } = scenario("#/studies/7");
     await settled();
-    store.setPage(1);
-    store.pressColumn("value:0");
-    expect(store.page.value).toBe(0);
-    store.setFilter("failed");
+    store.trials.pressColumn("value:0");
+    store.trials.choose({ state: "failed", filter: "trial > 3" });
+    expect(store.trials.rows.value.map(({ trial }) => trial)).toEqual([9, 30]);
     go("#/studies/5");
     await settled();
-    expect([store.filter.value, store.sort.value.key]).toEqual(["all", "trial"]);
+    expect(store.trials.choice.value).toEqual(FIRST_CHOICE);
+    expect(store.trials.rows.value).toHaveLength(16);
   });
 });
 

@@ -4,7 +4,7 @@
 import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
 import { Formatter } from "../i18n/format.ts";
 import type { Language } from "../i18n/language.ts";
-import { type Api, ConsoleError, PAGE_ROWS } from "./api.ts";
+import { type Api, ConsoleError } from "./api.ts";
 import { hashOf, type Route, routeOf, studyOfRoute } from "./model/route.ts";
 import type {
   ArtifactRow,
@@ -22,9 +22,9 @@ import type {
   WorkerRow,
 } from "./model/rows.ts";
 import { noTrials, type StudyData, withRows } from "./model/study_data.ts";
-import { type FilterState, type Sort, sortAfterPress } from "./model/trials_model.ts";
 import { SeriesStore } from "./series_store.ts";
 import { forgetToken, isToken, keepToken, keptToken, type TokenStore } from "./session.ts";
+import { TrialsStore } from "./trials/trials_store.ts";
 import type { Words } from "./words/dictionary.ts";
 import { researchWords } from "./words/index.ts";
 
@@ -32,6 +32,8 @@ import { researchWords } from "./words/index.ts";
 export const LIVE_POLL_MS = 2_000;
 export const IDLE_POLL_MS = 10_000;
 const MAX_RETRY_MS = 30_000;
+/** While many trials are read, the number of rows after which the page shows them. */
+const SHOWN_AT_ONCE = 10_000;
 /** The most values of each series that the page of one trial shows. */
 const TRIAL_POINTS = 500;
 /** The list shows STUDIES_AT_ONCE studies at first and as many more after each press, up to MOST_STUDIES. */
@@ -151,9 +153,8 @@ export class ResearchStore {
   /** Whether a button's request is in progress. */
   readonly busy: Signal<boolean> = signal(false);
 
-  readonly filter: Signal<FilterState> = signal("all");
-  readonly sort: Signal<Sort> = signal({ key: "trial", descending: false });
-  readonly page: Signal<number> = signal(0);
+  /** The table of the open study's trials. */
+  readonly trials = new TrialsStore(this.data, this.study);
 
   readonly #environment: ResearchEnvironment;
   #api: Api | null = null;
@@ -217,21 +218,6 @@ export class ResearchStore {
   setLanguage(language: Language): void {
     this.language.value = language;
     this.#environment.rememberLanguage(language);
-  }
-
-  pressColumn(key: string): void {
-    const direction = this.study.value?.direction ?? "minimize";
-    this.sort.value = sortAfterPress(this.sort.value, key, direction);
-    this.page.value = 0;
-  }
-
-  setFilter(filter: FilterState): void {
-    this.filter.value = filter;
-    this.page.value = 0;
-  }
-
-  setPage(page: number): void {
-    this.page.value = page;
   }
 
   async cancelStudy(): Promise<void> {
@@ -402,9 +388,7 @@ export class ResearchStore {
       this.placement.value = null;
       this.data.value = noTrials(0);
       this.series.clear();
-      this.filter.value = "all";
-      this.sort.value = { key: "trial", descending: false };
-      this.page.value = 0;
+      this.trials.clear();
     }
     if (route.page !== "studies") {
       this.removed.value = null;
@@ -556,15 +540,22 @@ export class ResearchStore {
     if (this.data.value.study !== study.study) {
       this.data.value = noTrials(study.study);
     }
-    while (study.cursor > this.data.value.cursor && !this.data.value.full) {
-      const { trials, cursor } = await api.trials(study.study, this.data.value.cursor);
+    // The first rows are shown at once, and those after them many at a time, because each version is drawn anew.
+    let read = this.data.value;
+    while (study.cursor > read.cursor && !read.full) {
+      const { trials, cursor } = await api.trials(study.study, read.cursor);
       if (era !== this.#era) {
         return;
       }
-      this.data.value = withRows(this.data.value, trials, cursor);
-      if (trials.length < PAGE_ROWS) {
-        return;
+      if (trials.length === 0) {
+        break;
+      }
+      read = withRows(read, trials, cursor);
+      const shown = this.data.value.trials.length;
+      if (shown === 0 || read.trials.length - shown >= SHOWN_AT_ONCE) {
+        this.data.value = read;
       }
     }
+    this.data.value = read;
   }
 }

@@ -86,7 +86,7 @@ describe("ConsoleApi", () => {
     const { made, asked } = api(() => Response.json({ trials: [ROW], cursor: 1 }));
     expect((await made.trials(3, 7)).cursor).toBe(1);
     const [path, init] = asked[0] ?? ["", {}];
-    expect(path).toBe("/api/studies/3/trials?after=7&limit=500");
+    expect(path).toBe("/api/studies/3/trials?after=7&limit=2000");
     expect(init.headers).toEqual({ Authorization: "Bearer hfr_secret" });
     expect(init).toMatchObject({ method: "GET", credentials: "omit", cache: "no-store" });
   });

@@ -21,7 +21,7 @@ import { StudySeries } from "./series_view.tsx";
 import { StateChip } from "./state_chip.tsx";
 import { StudyActions } from "./study_actions.tsx";
 import { StudyPriority } from "./study_priority.tsx";
-import { TrialsTable } from "./trials_table.tsx";
+import { TrialsTable } from "./trials/trials_table.tsx";
 import {
   backendText,
   chipOf,
@@ -138,7 +138,7 @@ function Best({ study, store }: Props) {
   const why = noBestOf(study);
   return (
     <section class="card stack">
-      <h2>{study.directions > 1 ? words.study.bests : words.study.best}</h2>
+      <h2>{study.directions.length > 1 ? words.study.bests : words.study.best}</h2>
       {why === null ? null : (
         <p class="quiet" data-no-best={why}>
           {words.study.noBest[why]}
@@ -241,7 +241,7 @@ function Values({ study, store }: Props) {
   );
   const chart = chartOf(points, {
     scale: wantsLog.value && mayLog ? "log" : "linear",
-    direction: study.directions > 1 ? null : study.direction,
+    direction: study.directions.length > 1 ? null : study.direction,
     mayBeBest: (trial) => !infeasible.has(trial),
   });
   if (chart === null) {

@@ -4,6 +4,7 @@ import "../ui/base.css";
 import "../ui/frame.css";
 import "../research/research.css";
 import "../research/operate/operate.css";
+import "../research/trials/trials.css";
 import type { Language } from "../i18n/language.ts";
 import { ResearchPage } from "../research/page.tsx";
 import { ResearchStore } from "../research/research_store.ts";

@@ -571,6 +571,32 @@ export const researchStories = {
     trials: TRIALS.map((row) => (row.state === "complete" ? { ...row, infeasible: true } : row)),
     workers: [],
   }),
+  /** A study with more trials than a page could list. Its rows are made only when the story is shown. */
+  study_many: {
+    ...story("#/studies/7"),
+    get rows(): ConsoleRows {
+      const count = 10_000;
+      const studies = [studyRow(7, { total: count, complete: count, cursor: count + 99 })];
+      return { ...ROWS, studies, trials: Array.from({ length: count }, (_, i) => trialRow(7, i)) };
+    },
+  },
+  study_wide: {
+    ...story("#/studies/7"),
+    get rows(): ConsoleRows {
+      const names = Array.from({ length: 300 }, (_, i) => `layer.${i}.dropout`);
+      const params = (i: number) =>
+        JSON.stringify(Object.fromEntries(names.map((name, n) => [name, 1 / (i + n + 3)])));
+      return {
+        ...ROWS,
+        studies: [studyRow(7, { space: names.map((name) => ({ name, values: [] })), total: 5 })],
+        trials: [0, 1, 2, 3, 4].map((i) => trialRow(7, i, { params: params(i) })),
+      };
+    },
+  },
+  study_one: story("#/studies/7", {
+    studies: [studyRow(7, { total: 1, complete: 1, cursor: 100 })],
+    trials: [trialRow(7, 0)],
+  }),
   study_unknown: story("#/studies/99"),
   study_awkward: story("#/studies/8", { studies: AWKWARD, trials: AWKWARD_TRIALS }),
   study_unsaid_problem: story("#/studies/7", { faults: { workers: "odd_code" } }),

@@ -1,8 +1,8 @@
 // Writes a study's trials as CSV (RFC 4180) and as JSON. Page thread; pure.
 
+import { columnsOf, paramNamed } from "../trials/columns.ts";
 import { type Param, paramText } from "./params.ts";
 import type { StudyRow, TrialRow } from "./rows.ts";
-import { columnsOf, paramNamed } from "./trials_model.ts";
 
 /** Matches texts that spreadsheets would run as a formula. Some texts come from volunteers' devices. */
 const FORMULA = /^[=+\-@\t\r]/;

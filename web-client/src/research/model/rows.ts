@@ -160,8 +160,8 @@ function studyView(row: wire.StudyRow) {
     backend: row.runtime.backend ?? null,
     /** Whether the study has requirements that devices must meet in addition to the back end. */
     hasRequirements: row.requires !== undefined,
-    /** The number of the study's directions. */
-    directions: row.directions?.length ?? 1,
+    /** The direction of each objective. */
+    directions: (row.directions ?? [row.direction]) as readonly wire.StudyRow["direction"][],
     /** If the study has several directions: the trials on its Pareto front, or the first ones if they are many. */
     bestTrials: row.best_trials ?? [],
     best: row.best === undefined ? null : { ...row.best, params: paramsOf(row.best.params) },

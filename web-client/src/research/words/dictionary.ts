@@ -8,6 +8,7 @@ import type {
   TrialState,
   WebhookEvent,
 } from "../model/rows.ts";
+import type { FilterCode } from "../trials/filter.ts";
 
 /** Codes for which the page has its own sentence. For any other code it shows the message that came with it. */
 export const problemCodes = [
@@ -369,10 +370,25 @@ export interface Words {
     readonly descending: string;
     readonly empty: string;
     readonly emptyFilter: string;
-    readonly page: (page: string, pages: string) => string;
-    readonly previous: string;
-    readonly next: string;
     readonly matching: (count: string) => string;
+    readonly matchingOf: (count: string, total: string) => string;
+    /** The state of a complete trial that violates its constraints. */
+    readonly infeasible: string;
+    /** The filter by an expression, and what may be wrong with it: `what` is the part that was not understood. */
+    readonly expression: string;
+    readonly expressionHint: string;
+    readonly names: string;
+    readonly problems: Readonly<Record<FilterCode, (what: string) => string>>;
+    readonly problemAt: (place: string) => string;
+    readonly choose: (shown: string, all: string) => string;
+    readonly allColumns: string;
+    readonly firstColumns: string;
+    /** The line below the table, with the full text of the active cell. */
+    readonly cellHint: string;
+    readonly cell: (trial: string, column: string) => string;
+    readonly copy: string;
+    readonly copied: string;
+    readonly copyByHand: string;
   };
 
   readonly trial: {
