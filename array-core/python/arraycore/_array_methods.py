@@ -27,9 +27,13 @@ from ._statistics import histograms, sorting
 
 
 class Flat:
-    """NumPy's ``flat``: an array's elements in C order, which can be read, written and iterated."""
+    """NumPy's ``flat``: an array's elements in C order, which can be read, written, compared and
+    iterated.
+    """
 
     __slots__ = ("_array",)
+
+    __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, array: Any) -> None:
         self._array = array
@@ -53,6 +57,24 @@ class Flat:
             )
         places = np.arange(len(self))[key]
         scattering.put(self._array, np.atleast_1d(places), value)
+
+    def __eq__(self, other: object) -> Any:
+        return self._array.ravel() == other
+
+    def __ne__(self, other: object) -> Any:
+        return self._array.ravel() != other
+
+    def __lt__(self, other: Any) -> Any:
+        return self._array.ravel() < other
+
+    def __le__(self, other: Any) -> Any:
+        return self._array.ravel() <= other
+
+    def __gt__(self, other: Any) -> Any:
+        return self._array.ravel() > other
+
+    def __ge__(self, other: Any) -> Any:
+        return self._array.ravel() >= other
 
 
 class ArrayMethods(Operators, Indexing, Products, Interop):

@@ -76,7 +76,7 @@ def array(
         elements = np.array(object, dtype, order="C", copy=None, ndmin=ndmin)
         if elements.dtype.byteorder not in "=|<":
             elements = elements.astype(elements.dtype.newbyteorder("="))
-        made = ndarray(session.create(elements.shape, elements, elements.dtype))
+        made = ndarray._adopt(session.create(elements.shape, elements, elements.dtype))
         if order == "F":
             made = made.copy("F")
     missing = ndmin - made.ndim if ndmin > 0 else 0
@@ -151,10 +151,10 @@ def zeros(shape: Any, dtype: npt.DTypeLike | None = float, order: str = "C") -> 
     """Return a new array of zeros."""
     extents = integers(shape)
     if order == "F":
-        return ndarray(session.create(extents[::-1], None, supported(dtype))).T
+        return ndarray._adopt(session.create(extents[::-1], None, supported(dtype))).T
     if order != "C":
         raise ValueError(f"order must be 'C' or 'F' (got {order!r})")
-    return ndarray(session.create(extents, None, supported(dtype)))
+    return ndarray._adopt(session.create(extents, None, supported(dtype)))
 
 
 def empty(shape: Any, dtype: npt.DTypeLike | None = float, order: str = "C") -> ndarray:
@@ -164,7 +164,7 @@ def empty(shape: Any, dtype: npt.DTypeLike | None = float, order: str = "C") -> 
         return zeros(shape, dtype, order)  # raises NumPy's error
     if order == "F":
         return empty(extents[::-1], dtype).T
-    return ndarray(operations.empty(supported(dtype), extents))
+    return ndarray._adopt(operations.empty(supported(dtype), extents))
 
 
 def ones(shape: Any, dtype: npt.DTypeLike | None = float, order: str = "C") -> ndarray:

@@ -163,7 +163,7 @@ def _from_start(indices: npt.NDArray[Any], extent: int) -> npt.NDArray[Any]:
 
 def _uploaded(elements: npt.NDArray[Any], like: Any) -> Any:
     elements = np.ascontiguousarray(elements).reshape(elements.shape)
-    return type(like)(session.create(elements.shape, elements, elements.dtype))
+    return type(like)._adopt(session.create(elements.shape, elements, elements.dtype))
 
 
 def _item(item: Any) -> Any:
@@ -251,7 +251,7 @@ class Indexing:
             parsed = Key(key, self)
             read = operations.key_read if parsed.arrays else operations.index
             made = read(self, parsed.words)
-        return type(self)(made)  # type: ignore[no-any-return]
+        return type(self)._adopt(made)  # type: ignore[no-any-return]
 
     def __setitem__(self: Any, key: Any, value: Any) -> None:
         parsed = Key(key, self)
@@ -263,6 +263,6 @@ class Indexing:
             # NumPy converts the value, so it raises the error if the value does not fit the dtype.
             dtype = value.dtype if isinstance(value, np.ndarray) else self.dtype
             elements = np.asarray(value, supported(dtype), order="C")
-            value = type(self)(session.create(elements.shape, elements, elements.dtype))
+            value = type(self)._adopt(session.create(elements.shape, elements, elements.dtype))
         write = operations.key_write if parsed.arrays else operations.assign
         write(self, value, parsed.words)

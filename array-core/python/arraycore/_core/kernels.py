@@ -94,8 +94,8 @@ class _TypedKernel(_Kernel):
         """Return the arrays that a call made for its outputs; ``first`` is the first one's id."""
         if self.nout == 0:
             return ()
-        made = [ndarray(first)]
-        made += [ndarray(operations.kernel_result(which)) for which in range(1, self.nout)]
+        made = [ndarray._adopt(first)]
+        made += [ndarray._adopt(operations.kernel_result(which)) for which in range(1, self.nout)]
         return tuple(made)
 
 
@@ -411,7 +411,7 @@ def _raw_argument_words(words: list[int], argument: Any, held: list[ndarray]) ->
         return 1
     if isinstance(argument, np.ndarray) and argument.ndim > 0:
         elements = np.ascontiguousarray(argument, argument.dtype.newbyteorder("="))
-        held.append(ndarray(session.create(elements.shape, elements, elements.dtype)))
+        held.append(ndarray._adopt(session.create(elements.shape, elements, elements.dtype)))
         words += (_BORROWED, held[-1]._id)
         return 1
     if isinstance(argument, (tuple, list)):

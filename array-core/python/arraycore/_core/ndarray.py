@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 import numpy as np
 import numpy.typing as npt
@@ -38,7 +38,7 @@ class ndarray(ArrayMethods):
     """An n-dimensional array on array-core's device.
 
     :func:`arraycore.array` and operations make arrays. ``ndarray(shape, dtype)`` does what
-    :func:`arraycore.empty` does; the shape is a tuple or a list. Slices, transposes and most
+    :func:`arraycore.zeros` does; the shape is an integer or several. Slices, transposes and most
     reshapes are views of the same memory, as in NumPy.
     """
 
@@ -46,12 +46,33 @@ class ndarray(ArrayMethods):
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __init__(self, array_id: int | Sequence[int], dtype: npt.DTypeLike = float) -> None:
-        if array_id.__class__ is not int:
-            self._id = 0  # the id of no array, for __del__ if the next line raises
-            array_id = session.create(integers(array_id), None, supported(dtype))
-        self._id = array_id
+    def __init__(
+        self,
+        shape: SupportsIndex | Sequence[SupportsIndex],
+        dtype: npt.DTypeLike | None = float,
+        *,
+        order: str = "C",
+    ) -> None:
+        self._id = 0  # the id of no array, for __del__ if a line below raises
         self._description: Description | None = None
+        extents = integers(shape)
+        if _order(order, "CF") == _ORDERS["F"]:
+            reverse = ndarray(extents[::-1], dtype)
+            self._id = operations.transpose(reverse, None)
+        else:
+            self._id = session.create(extents, None, supported(dtype))
+
+    @classmethod
+    def _adopt(cls, array_id: int, _new: Any = object.__new__) -> ndarray:
+        """Return the array with an id that a call of array-core returned, and own it.
+
+        An id is a plain int. So no public call takes one: an id that already has an owner would be
+        freed twice.
+        """
+        made: ndarray = _new(cls)
+        made._id = array_id
+        made._description = None
+        return made
 
     # This method does not call array-core, because the garbage collector may run at any moment,
     # also during a call of array-core.
@@ -133,7 +154,7 @@ class ndarray(ArrayMethods):
     @property
     def T(self) -> ndarray:
         """A view with all axes reversed."""
-        return ndarray(operations.transpose(self, None))
+        return ndarray._adopt(operations.transpose(self, None))
 
     @property
     def mT(self) -> ndarray:
@@ -145,7 +166,7 @@ class ndarray(ArrayMethods):
     @property
     def real(self) -> ndarray:
         """A view of the real parts; a real array gives a view of all its elements."""
-        return ndarray(operations.real(self))
+        return ndarray._adopt(operations.real(self))
 
     @real.setter
     def real(self, value: Any) -> None:
@@ -154,7 +175,7 @@ class ndarray(ArrayMethods):
     @property
     def imag(self) -> ndarray:
         """A view of the imaginary parts; a real array gives a new array of zeros."""
-        return ndarray(operations.imag(self))
+        return ndarray._adopt(operations.imag(self))
 
     @imag.setter
     def imag(self, value: Any) -> None:
@@ -171,8 +192,8 @@ class ndarray(ArrayMethods):
             Arrays of one dtype live on the device and those of the other on the CPU.
         """
         if dtype is None:
-            return ndarray(operations.index(self, ()))
-        return ndarray(operations.reinterpret(self, np.dtype(dtype)))
+            return ndarray._adopt(operations.index(self, ()))
+        return ndarray._adopt(operations.reinterpret(self, np.dtype(dtype)))
 
     def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> ndarray:
         """Return the elements in another shape: a view if strides can describe it, else a copy.
@@ -202,7 +223,7 @@ class ndarray(ArrayMethods):
         return self._reshaped(_COPY, _order(order, "CFA"), (-1,))
 
     def _reshaped(self, mode: int, order: int, shape: tuple[Any, ...]) -> ndarray:
-        return ndarray(operations.reshape(self, mode, order, shape))
+        return ndarray._adopt(operations.reshape(self, mode, order, shape))
 
     def transpose(self, *axes: Any) -> ndarray:
         """Return a view with its axes in another order; by default they are reversed."""
@@ -210,25 +231,25 @@ class ndarray(ArrayMethods):
             axes = (None,) if axes[0] is None else integers(axes[0])
         if not axes or axes[0] is None:
             return self.T
-        return ndarray(operations.transpose(self, axes))
+        return ndarray._adopt(operations.transpose(self, axes))
 
     def swapaxes(self, axis1: int, axis2: int) -> ndarray:
         """Return a view with two axes exchanged."""
-        return ndarray(operations.swap_axes(self, axis1, axis2))
+        return ndarray._adopt(operations.swap_axes(self, axis1, axis2))
 
     def squeeze(self, axis: int | tuple[int, ...] | None = None) -> ndarray:
         """Return a view without the given (or all) axes of extent 1."""
-        return ndarray(operations.squeeze(self, axis))
+        return ndarray._adopt(operations.squeeze(self, axis))
 
     def diagonal(self, offset: int = 0, axis1: int = 0, axis2: int = 1) -> ndarray:
         """Return a view whose last axis is the diagonal; unlike NumPy's it can be written to."""
-        return ndarray(operations.diagonal(self, offset, axis1, axis2))
+        return ndarray._adopt(operations.diagonal(self, offset, axis1, axis2))
 
     # ---- copies
 
     def copy(self, order: str = "C") -> ndarray:
         """Return a copy with memory of its own."""
-        return ndarray(operations.copy(self, None, _order(order, "CFAK")))
+        return ndarray._adopt(operations.copy(self, None, _order(order, "CFAK")))
 
     def astype(
         self,
@@ -249,7 +270,7 @@ class ndarray(ArrayMethods):
             check_cast(self.dtype, target, casting)
         if not copy and target == self.dtype and self._lies_in(order):
             return self
-        return ndarray(operations.copy(self, target, layout))
+        return ndarray._adopt(operations.copy(self, target, layout))
 
     def _lies_in(self, order: str) -> bool:
         if order == "K":

@@ -6,14 +6,18 @@ operands go through the ufunc of the same name.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from .._runtime import operations
+from .._runtime.dtypes import DTYPES
 from .._runtime.scalars import EXACT, FLOAT, INT, is_scalar
 from .._runtime.session import BACKLOG, bridge, check, drain, freed, recover
 from . import ufuncs
+from .creation import array, full
 from .ndarray import ndarray
 from .ufuncs import ufunc
 
@@ -31,12 +35,58 @@ def _again(status: int, call: Callable[..., int], *arguments: Any) -> int:
     return check(call(*arguments, 0, 0))
 
 
-def _binary(function: ufunc) -> Callable[[Any, Any], Any]:
-    """Return the method of ``self OP other``."""
+#: Python's operator of each comparison. NumPy's ufuncs raise where its operators give an array.
+_PYTHONS = {
+    ufuncs.equal: operator.eq,
+    ufuncs.not_equal: operator.ne,
+    ufuncs.less: operator.lt,
+    ufuncs.less_equal: operator.le,
+    ufuncs.greater: operator.gt,
+    ufuncs.greater_equal: operator.ge,
+}
+
+
+def _refuse(function: ufunc, a: Any, b: object) -> Any:
+    """Leave an operand that is neither an array nor a number to its own reflected operator."""
+    return NotImplemented
+
+
+def _compare(function: ufunc, a: Any, b: Any) -> Any:
+    """Compare an array with an object that is neither an array of NumPy's nor a number.
+
+    The result is NumPy's: an array, whatever the object is. The elements are read from the device
+    only if they are compared with Python objects one by one, which ``cpu_ops`` counts.
+    """
+    kind: Any = type(b)
+    if getattr(kind, "__array_ufunc__", kind) is None or getattr(kind, "__array_priority__", 0) > 0:
+        return NotImplemented  # such as Chainer's variables
+    # None has its own __eq__ since Python 3.13.
+    if b is None or kind.__eq__ is object.__eq__:  # what equals nothing but itself
+        if function not in (ufuncs.equal, ufuncs.not_equal):
+            return NotImplemented
+        return full(a.shape, function is ufuncs.not_equal, bool)
+    try:
+        given = np.asarray(b)
+    except TypeError:  # a list of arrays of arraycore, which are stacked on the device
+        return function(a, array(b))
+    if given.dtype in DTYPES:
+        return function(a, array(given))
+    # Whether texts and other elements of no number's dtype can be compared depends on the dtype.
+    elements = np.broadcast_to(np.zeros((), a.dtype), a.shape)
+    if given.dtype.kind == "O":
+        operations.helped()
+        elements = a.get()
+    return array(_PYTHONS[function](elements, given), bool)
+
+
+def _binary(
+    function: ufunc, otherwise: Callable[[ufunc, Any, Any], Any] = _refuse
+) -> Callable[[Any, Any], Any]:
+    """Return the method of ``self OP other``; ``otherwise`` takes objects that are no operands."""
     number = bridge.ufunc_number(function.__name__)
     arrays, scalar, pop = bridge.binary, bridge.binary_scalar, freed.pop
 
-    def operator(self: Any, other: Any) -> Any:
+    def method(self: Any, other: Any) -> Any:
         cls = self.__class__
         kind = other.__class__
         if kind is cls:
@@ -47,7 +97,7 @@ def _binary(function: ufunc) -> Callable[[Any, Any], Any]:
             )
             if result < 0:
                 result = _again(result, arrays, number, self._id, other._id)
-            return cls(result)
+            return cls._adopt(result)
         if kind is float or (kind is int and -EXACT < other < EXACT):
             weak = FLOAT if kind is float else INT
             if len(freed) > BACKLOG:
@@ -57,10 +107,12 @@ def _binary(function: ufunc) -> Callable[[Any, Any], Any]:
             )
             if result < 0:
                 result = _again(result, scalar, number, self._id, other, weak, 0)
-            return cls(result)
-        return function(self, other) if _operands(self, other) else NotImplemented
+            return cls._adopt(result)
+        if _operands(self, other):
+            return function(self, other)
+        return otherwise(function, self, other)
 
-    return operator
+    return method
 
 
 def _reflected(function: ufunc) -> Callable[[Any, Any], Any]:
@@ -68,7 +120,7 @@ def _reflected(function: ufunc) -> Callable[[Any, Any], Any]:
     number = bridge.ufunc_number(function.__name__)
     scalar, pop = bridge.binary_scalar, freed.pop
 
-    def operator(self: Any, other: Any) -> Any:
+    def method(self: Any, other: Any) -> Any:
         kind = other.__class__
         if kind is float or (kind is int and -EXACT < other < EXACT):
             weak = FLOAT if kind is float else INT
@@ -79,19 +131,19 @@ def _reflected(function: ufunc) -> Callable[[Any, Any], Any]:
             )
             if result < 0:
                 result = _again(result, scalar, number, self._id, other, weak, 1)
-            return self.__class__(result)
+            return self.__class__._adopt(result)
         return function(other, self) if _operands(self, other) else NotImplemented
 
-    return operator
+    return method
 
 
 def _in_place(function: ufunc) -> Callable[[Any, Any], Any]:
     """Return the method of ``self OP= other``, which calls the ufunc with `out=self`."""
 
-    def operator(self: Any, other: Any) -> Any:
+    def method(self: Any, other: Any) -> Any:
         return function(self, other, out=self) if _operands(self, other) else NotImplemented
 
-    return operator
+    return method
 
 
 def _unary(function: ufunc) -> Callable[[Any], Any]:
@@ -99,15 +151,15 @@ def _unary(function: ufunc) -> Callable[[Any], Any]:
     number = bridge.ufunc_number(function.__name__)
     call, pop = bridge.unary, freed.pop
 
-    def operator(self: Any) -> Any:
+    def method(self: Any) -> Any:
         if len(freed) > BACKLOG:
             drain()
         result = call(number, self._id, pop() if freed else 0, pop() if freed else 0)
         if result < 0:
             result = _again(result, call, number, self._id)
-        return self.__class__(result)
+        return self.__class__._adopt(result)
 
-    return operator
+    return method
 
 
 class Operators:
@@ -165,12 +217,12 @@ class Operators:
     __abs__ = _unary(ufuncs.absolute)
     __invert__ = _unary(ufuncs.invert)
 
-    __lt__ = _binary(ufuncs.less)
-    __le__ = _binary(ufuncs.less_equal)
-    __gt__ = _binary(ufuncs.greater)
-    __ge__ = _binary(ufuncs.greater_equal)
-    __eq__ = _binary(ufuncs.equal)
-    __ne__ = _binary(ufuncs.not_equal)
+    __lt__ = _binary(ufuncs.less, _compare)
+    __le__ = _binary(ufuncs.less_equal, _compare)
+    __gt__ = _binary(ufuncs.greater, _compare)
+    __ge__ = _binary(ufuncs.greater_equal, _compare)
+    __eq__ = _binary(ufuncs.equal, _compare)
+    __ne__ = _binary(ufuncs.not_equal, _compare)
 
     def __divmod__(self, other: Any) -> Any:
         return ufuncs.divmod(self, other) if _operands(self, other) else NotImplemented

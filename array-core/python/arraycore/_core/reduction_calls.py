@@ -91,7 +91,7 @@ def reduced(
         ddof,
         _initial_words(initial),
     )
-    return type(source)(made) if target is None else target
+    return type(source)._adopt(made) if target is None else target
 
 
 def _initial_words(initial: Any) -> tuple[int, ...]:
@@ -120,7 +120,7 @@ def accumulated(
     source = require_array(a)
     target = _target(out)
     made = operations.accumulate(function._number, skips_nan, source, one_axis(axis), dtype, target)
-    return type(source)(made) if target is None else target
+    return type(source)._adopt(made) if target is None else target
 
 
 def table_row(name: str) -> tuple[int, int]:

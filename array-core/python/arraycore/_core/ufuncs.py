@@ -184,12 +184,12 @@ class ufunc:
             first = args[0]
             if self.nin == 1:
                 if isinstance(first, ndarray):
-                    return type(first)(_carry(session.bridge.unary, self._number, first._id))
+                    return type(first)._adopt(_carry(session.bridge.unary, self._number, first._id))
             else:
                 second = args[1]
                 if isinstance(first, ndarray) and isinstance(second, ndarray):
                     ids = first._id, second._id
-                    return type(first)(_carry(session.bridge.binary, self._number, *ids))
+                    return type(first)._adopt(_carry(session.bridge.binary, self._number, *ids))
                 array, number, left = (first, second, 0) if isinstance(first, ndarray) else (
                     second, first, 1,
                 )  # fmt: skip
@@ -197,7 +197,7 @@ class ufunc:
                 if kind is not None and (kind != INT or -EXACT < number < EXACT):
                     scalar = session.bridge.binary_scalar
                     if isinstance(array, ndarray):
-                        return type(array)(
+                        return type(array)._adopt(
                             _carry(scalar, self._number, array._id, number, kind, left)
                         )
         return self._general(args, out, where, dtype, casting)
@@ -227,12 +227,12 @@ class ufunc:
         # `operands` holds the arrays made here until the call is done.
         made = operations.ufunc(self._number, dtype, _CASTINGS[casting], mask, *outs, words)
         cls = type(arrays[0])
-        first = cls(made) if outs[0] is None else outs[0]
+        first = cls._adopt(made) if outs[0] is None else outs[0]
         if self.nout == 1:
             return first
         if outs[1] is not None:
             return first, outs[1]
-        return first, cls(session.check(session.bridge.call(opcodes.RESULT, 0, 0)))
+        return first, cls._adopt(session.check(session.bridge.call(opcodes.RESULT, 0, 0)))
 
     def tolerance(self, *dtypes: npt.DTypeLike, gpu: bool = False) -> tuple[float, float]:
         """Return how far results may lie from the exact ones, for operands of the given dtypes.

@@ -204,7 +204,7 @@ def cross(
     result = empty((*last.shape, 3), last.dtype)
     for place, component in enumerate((first, second, last)):
         result[..., place] = component
-    return type(result)(operations.move_axes(result, 1, (result.ndim - 1, axisc)))
+    return type(result)._adopt(operations.move_axes(result, 1, (result.ndim - 1, axisc)))
 
 
 def _components(a: Any, axis: int) -> list[Any]:
@@ -213,7 +213,7 @@ def _components(a: Any, axis: int) -> list[Any]:
     extent = a.shape[axis]
     if extent not in (2, 3):
         raise ValueError("incompatible dimensions for cross product\n(dimension must be 2 or 3)")
-    first = type(a)(operations.move_axes(a, 1, (axis, 0)))
+    first = type(a)._adopt(operations.move_axes(a, 1, (axis, 0)))
     return [first[place] for place in range(extent)]
 
 

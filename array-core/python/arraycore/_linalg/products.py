@@ -30,7 +30,7 @@ class Products:
 
     def __matmul__(self: Any, other: Any) -> Any:
         if isinstance(other, ndarray):
-            return type(self)(operations.matmul(self, other, None, PRODUCT_MATMUL))
+            return type(self)._adopt(operations.matmul(self, other, None, PRODUCT_MATMUL))
         return _refused(other, 1)
 
     def __rmatmul__(self: Any, other: Any) -> Any:
@@ -96,7 +96,7 @@ def matmul(x1: Any, x2: Any, /, out: ndarray | None = None) -> Any:
     cls = type(require_array(x1))
     target = None if out is None else require_array(out)
     made = operations.matmul(x1, require_array(x2), target, PRODUCT_MATMUL)
-    return cls(made) if out is None else out
+    return cls._adopt(made) if out is None else out
 
 
 def dot(a: Any, b: Any, out: ndarray | None = None) -> Any:
@@ -116,14 +116,14 @@ def dot(a: Any, b: Any, out: ndarray | None = None) -> Any:
     if a.ndim <= 2 and b.ndim <= 2:
         target = None if out is None else require_array(out)
         made = operations.matmul(a, b, target, PRODUCT_DOT)
-        return type(a)(made) if out is None else out
+        return type(a)._adopt(made) if out is None else out
     terms = a.shape[-1]
     if b.ndim == 1 or b.shape[-2] != terms:
         return _with_vector(a, b, out)
     rows = a.reshape(prod(a.shape[:-1]), terms)
     product = matmul(rows, b)
     if b.ndim > 2:
-        product = type(product)(operations.move_axes(product, 1, (product.ndim - 2, 0)))
+        product = type(product)._adopt(operations.move_axes(product, 1, (product.ndim - 2, 0)))
     result = product.reshape(a.shape[:-1] + b.shape[:-2] + b.shape[-1:])
     return _placed(result, out)
 

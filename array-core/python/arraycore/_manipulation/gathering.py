@@ -121,7 +121,7 @@ def take(
         raise IndexError("cannot do a non-empty take from an empty axes.")
     if whole:
         words, held = flat_words(where, a)
-        made = ndarray(operations.key_read(a, words))
+        made = ndarray._adopt(operations.key_read(a, words))
         del held  # the words contain its id up to here
         return _given(made, out)
     return _given(a[(slice(None),) * at + (where,)], out)
@@ -232,7 +232,7 @@ def nonzero(a: ndarray) -> tuple[ndarray, ...]:
             "Calling nonzero on 0d arrays is not allowed. "
             "Use np.atleast_1d(scalar).nonzero() instead."
         )
-    found = ndarray(operations.nonzero(a))
+    found = ndarray._adopt(operations.nonzero(a))
     return tuple(found[:, axis] for axis in range(a.ndim))
 
 
@@ -244,7 +244,7 @@ def flatnonzero(a: ndarray) -> ndarray:
 def argwhere(a: ndarray) -> ndarray:
     """Return the coordinates of the elements that are not 0: one int64 row for each element."""
     source = require_array(a) if a.ndim else a[None]
-    found = ndarray(operations.nonzero(source))
+    found = ndarray._adopt(operations.nonzero(source))
     return found if a.ndim else found[:, :0]
 
 
@@ -302,7 +302,7 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
         return nonzero(mask)
     if x is None or y is None:
         raise ValueError("either both or neither of x and y should be given")
-    return ndarray(operations.select(mask, value_words(x), value_words(y)))
+    return ndarray._adopt(operations.select(mask, value_words(x), value_words(y)))
 
 
 def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0) -> ndarray:

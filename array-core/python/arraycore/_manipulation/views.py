@@ -62,12 +62,12 @@ def squeeze(a: ndarray, axis: int | tuple[int, ...] | None = None) -> ndarray:
 
 def expand_dims(a: ndarray, axis: int | tuple[int, ...]) -> ndarray:
     """Return a view with new axes of extent 1; ``axis`` has their positions in the result."""
-    return ndarray(operations.expand_dims(require_array(a), integers(axis)))
+    return ndarray._adopt(operations.expand_dims(require_array(a), integers(axis)))
 
 
 def broadcast_to(array: ndarray, shape: int | tuple[int, ...]) -> ndarray:
     """Return a view of the array, broadcast to a shape; the view cannot be written to."""
-    return ndarray(operations.broadcast_to(require_array(array), integers(shape)))
+    return ndarray._adopt(operations.broadcast_to(require_array(array), integers(shape)))
 
 
 def broadcast_arrays(*args: ndarray) -> list[ndarray]:
@@ -117,7 +117,7 @@ def moveaxis(
     """Return a view with some axes moved; the other axes keep their order."""
     from_ = integers(source)
     axes = (*from_, *integers(destination))
-    return ndarray(operations.move_axes(require_array(a), len(from_), axes))
+    return ndarray._adopt(operations.move_axes(require_array(a), len(from_), axes))
 
 
 def rollaxis(a: ndarray, axis: int, start: int = 0) -> ndarray:
@@ -136,7 +136,7 @@ def rollaxis(a: ndarray, axis: int, start: int = 0) -> ndarray:
 
 def flip(m: ndarray, axis: int | tuple[int, ...] | None = None) -> ndarray:
     """Return a view that is reversed along the given axes, or along all."""
-    return ndarray(operations.flip(require_array(m), axis))
+    return ndarray._adopt(operations.flip(require_array(m), axis))
 
 
 def flipud(m: ndarray) -> ndarray:

@@ -61,7 +61,7 @@ def _sorted(a: Any, axis: int | None, kind: Any, what: int) -> ndarray:
     values = as_device_array(a)
     if axis is None:
         values, axis = values.ravel(), 0
-    return ndarray(operations.sort(values, axis, what))
+    return ndarray._adopt(operations.sort(values, axis, what))
 
 
 def sort(a: Any, axis: int | None = -1, kind: str | None = None) -> ndarray:

@@ -307,7 +307,7 @@ class Recorder:
 
     def _compare(self) -> list[_Difference]:
         try:
-            told = ndarray(operations.capture_compare()).get()
+            told = ndarray._adopt(operations.capture_compare()).get()
         except ValueError as error:
             raise self._refused(error) from None
         return [

@@ -39,7 +39,7 @@ def as_strided(x: ndarray, shape: Any = None, strides: Any = None) -> ndarray:
     steps = x.strides if strides is None else integers(strides)
     if max(len(extents), len(steps)) > _MOST_AXES:
         raise ValueError(f"maximum supported dimension for an ndarray is {_MOST_AXES}")
-    return ndarray(operations.as_strided(x, extents, steps))
+    return ndarray._adopt(operations.as_strided(x, extents, steps))
 
 
 def sliding_window_view(x: ndarray, window_shape: Any, axis: Any = None) -> ndarray:

@@ -138,7 +138,7 @@ def _call(
     window, space, stride, padding, dilation, groups = geometry
     made_id = operations.conv(what, a, b, *extras, words)
     if a.dtype != b.dtype:
-        return type(a)(made_id)
+        return type(a)._adopt(made_id)
     if what == CONVOLUTION_DATA_GRADIENT:
         return made(made_id, a, (a.shape[0], b.shape[1] * groups, *space))
     if what == CONVOLUTION_WEIGHT_GRADIENT:
@@ -146,7 +146,7 @@ def _call(
     try:
         places = _places(a.shape[2:], window, stride, padding, dilation)
     except TypeError:  # as above
-        return type(a)(made_id)
+        return type(a)._adopt(made_id)
     return made(made_id, a, (a.shape[0], b.shape[0], *places))
 
 
@@ -251,7 +251,7 @@ def dense(
     x, w = require_array(x), require_array(w)
     rows = x if x.ndim == 2 else x.reshape((prod(x.shape[:-1]), *x.shape[-1:]))
     bias = None if b is None else require_array(b)
-    y = type(x)(operations.dense(rows, w, bias, _activation(activation)))
+    y = type(x)._adopt(operations.dense(rows, w, bias, _activation(activation)))
     return y if x.ndim == 2 else y.reshape((*x.shape[:-1], y.shape[-1]))
 
 

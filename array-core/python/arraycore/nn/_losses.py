@@ -45,7 +45,7 @@ def softmax_cross_entropy(
     """
     x, t = require_array(x), require_array(t)
     loss, lse, coeff = operations.cross_entropy(x, t, ignore_label, normalize)
-    return made(loss, x, ()), type(x)(lse), type(x)(coeff)
+    return made(loss, x, ()), type(x)._adopt(lse), type(x)._adopt(coeff)
 
 
 def softmax_cross_entropy_gradient(

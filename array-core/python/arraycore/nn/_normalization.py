@@ -21,7 +21,7 @@ def _results(x: ndarray, gamma: ndarray, first: int, one: int, other: int) -> An
     """
     if x.dtype != gamma.dtype:  # the last two results have one of these dtypes
         kind = type(x)
-        return made(first, x, x.shape), kind(one), kind(other)
+        return made(first, x, x.shape), kind._adopt(one), kind._adopt(other)
     shape = gamma.shape
     return made(first, x, x.shape), made(one, gamma, shape), made(other, gamma, shape)
 

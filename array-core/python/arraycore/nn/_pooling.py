@@ -83,8 +83,8 @@ def max_pool(
         The dtype is not a float.
     """
     x = require_array(x)
-    y = type(x)(_pool(POOL_MAX, x, None, window, stride, padding, behind))
-    return y, type(x)(call(KERNEL_RESULT, 1))
+    y = type(x)._adopt(_pool(POOL_MAX, x, None, window, stride, padding, behind))
+    return y, type(x)._adopt(call(KERNEL_RESULT, 1))
 
 
 def max_pool_gradient(
@@ -125,7 +125,7 @@ def max_pool_gradient(
     """
     gy, places = require_array(gy), require_array(places)
     made = _pool(POOL_MAX_GRADIENT, gy, places, window, stride, padding, behind, space)
-    return type(gy)(made)
+    return type(gy)._adopt(made)
 
 
 def mean_pool(
@@ -154,7 +154,7 @@ def mean_pool(
         See :func:`max_pool`.
     """
     x = require_array(x)
-    return type(x)(_pool(POOL_MEAN, x, None, window, stride, padding, behind))
+    return type(x)._adopt(_pool(POOL_MEAN, x, None, window, stride, padding, behind))
 
 
 def mean_pool_gradient(
@@ -184,4 +184,6 @@ def mean_pool_gradient(
         See :func:`max_pool_gradient`.
     """
     gy = require_array(gy)
-    return type(gy)(_pool(POOL_MEAN_GRADIENT, gy, None, window, stride, padding, behind, space))
+    return type(gy)._adopt(
+        _pool(POOL_MEAN_GRADIENT, gy, None, window, stride, padding, behind, space)
+    )

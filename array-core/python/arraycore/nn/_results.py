@@ -23,6 +23,6 @@ def _described(number: int, shape: tuple[int, ...]) -> Any:
 
 def made(array_id: int, like: ndarray, shape: tuple[int, ...]) -> ndarray:
     """Return the C-ordered array of an id, with a known shape and the dtype of ``like``."""
-    array = type(like)(array_id)
+    array = type(like)._adopt(array_id)
     array._description = _described(like._described()[0], shape)
     return array

@@ -81,7 +81,7 @@ class Source:
         if drawing is not None:
             drawing.append(self)
         words = [*self._key, 0, number % _TWO_32, number >> 32, 0]
-        return ndarray(operations.random((
+        return ndarray._adopt(operations.random((
             distribution, number_of(dtype), *(_signed(word) for word in words), *a, *b,
             0 if each is None else each._id, len(shape), *int64s(shape),
         )))  # fmt: skip

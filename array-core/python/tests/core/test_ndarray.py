@@ -238,11 +238,38 @@ def test_copyto_follows_the_casting_rule() -> None:
     assert a.tolist() == [2, 2, 2]
 
 
-def test_the_class_makes_arrays_of_a_shape() -> None:
-    assert (ac.ndarray([2, 3]).shape, ac.ndarray((2,)).dtype) == ((2, 3), np.float64)
-    assert ac.ndarray((), "float16").dtype == np.float16
-    for shape, error in (("ab", TypeError), ([-1], ValueError)):
+@pytest.mark.parametrize("cls", [ac.ndarray, "subclass"])
+def test_the_class_makes_arrays_of_a_shape(cls: Any) -> None:
+    if cls == "subclass":
+        cls = type("Mine", (ac.ndarray,), {})
+    for shape in ((), 0, 3, np.int64(3), (2, 3), [2, 3], (np.uint8(2), 0)):
+        made, expected = cls(shape), np.ndarray(shape)
+        assert (made.shape, made.dtype) == (expected.shape, expected.dtype)
+        assert type(made) is cls
+    assert cls((), "float16").dtype == np.float16
+    assert cls((2,), None).dtype == np.float64
+    fortran = cls((2, 3), "int8", order="F")
+    assert fortran.strides == np.ndarray((2, 3), "int8", order="F").strides
+    for shape, error in (("ab", TypeError), ([-1], ValueError), (-1, ValueError), (2.0, TypeError)):
         with pytest.raises(error):
-            ac.ndarray(shape)
+            cls(shape)
+    with pytest.raises(TypeError):
+        cls(3, "U1")
+    with pytest.raises(ValueError, match="order"):
+        cls(3, order="K")
     ac.ones(3)  # must not free the refused arrays
     assert ac.ones(3).get().tolist() == [1, 1, 1]
+
+
+def test_no_number_given_to_the_class_is_the_id_of_a_live_array() -> None:
+    live = [ac.full(2, place, "int32") for place in range(8)]
+    # Ids are small numbers or begin at 2**20 times a generation; those of live arrays are tried.
+    for each in live:
+        if each._id < 2**22:
+            made = ac.ndarray(each._id, "int8")
+            assert made.shape == (each._id,)
+            made[:2] = 7
+            del made
+    ac.zeros(1)  # frees the arrays that were deleted
+    assert [each.tolist() for each in live] == [[place] * 2 for place in range(8)]
+    assert ac.counters()["live_arrays"] == len(live)
