@@ -122,7 +122,12 @@ int32_t ac_call(int32_t operation, const int32_t* words, int32_t count, int32_t 
 // Makes a kernel from a user's texts. Returns its number, which is at least 0 and valid until
 // ac_close. `texts` are fields that each end with a zero byte, in the order given in
 // calls/kernels.h. An error in a text is reported by the first call that compiles it.
-enum ac_kernel_kind { AC_KERNEL_ELEMENTWISE = 0, AC_KERNEL_REDUCTION = 1, AC_KERNEL_RAW = 2 };
+enum ac_kernel_kind {
+  AC_KERNEL_ELEMENTWISE = 0,
+  AC_KERNEL_REDUCTION = 1,
+  AC_KERNEL_RAW = 2,
+  AC_KERNEL_PROGRAM = 3
+};
 AC_EXPORT(ac_kernel) int32_t ac_kernel(int32_t kind, const char* texts, size_t bytes);
 
 // Returns the device's vendor, architecture, name and description, one on each line; "" for the

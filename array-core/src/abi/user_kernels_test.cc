@@ -116,6 +116,50 @@ struct UserKernelsTest : testing::Test {
   Context context;
 };
 
+// A program: y = floor(x / n), rounded down, for int32.
+constexpr const char* kProgram =
+    "inputs 2\n"
+    "param x int32 elementwise read plain -1\n"
+    "param n int32 scalar read plain -1\n"
+    "param y int32 elementwise write plain -1\n"
+    "expr param int32 0 0 0\n"
+    "expr param int32 1 0 0\n"
+    "expr floor_divide int32 - 0 0 0 1\n"
+    "stmt store 2 2 - -\n"
+    "block 0\n"
+    "body 0\n";
+
+TEST_F(UserKernelsTest, AProgramIsCalledAsAnElementwiseKernel) {
+  const KernelNumber kernel = add(KernelKind::program, fields({"floor", kProgram}));
+  EXPECT_EQ(kernels().kind_of(kernel).value(), KernelKind::elementwise);
+  const std::array<std::int32_t, 3> numbers{-3, 3, 4};
+  const Array x = made(DType::int32, {3}, numbers.data());
+  const auto y = call(kernel, {of(x), whole(2)});
+  ASSERT_TRUE(y) << y.error().message;
+  EXPECT_THAT(values<std::int32_t>(y->front()), ElementsAre(-2, 1, 2));
+  // The program was written for these types, and for a number in this place.
+  EXPECT_EQ(call(kernel, {of(array({1})), whole(2)}).error().code, "kernel_arguments");
+  EXPECT_EQ(call(kernel, {of(x), of(x)}).error().code, "kernel_arguments");
+  EXPECT_EQ(call(kernel, {of(x)}).error().code, "kernel_arguments");
+}
+
+TEST_F(UserKernelsTest, AProgramThatBreaksARuleIsRefusedWhenItIsAdded) {
+  const std::string program = kProgram;
+  const auto refused = [&](const std::string& from, const std::string& to) {
+    std::string changed = program;
+    changed.replace(changed.find(from), from.size(), to);
+    const auto added = kernels().add(KernelKind::program, fields({"floor", changed}));
+    return added ? std::string("added") : added.error().code;
+  };
+  EXPECT_EQ(refused("0 0 0 1", "0 0 0 2"), "bad_kernel");       // uses itself
+  EXPECT_EQ(refused("inputs 2", "inputs 3"), "bad_kernel");     // an input is written
+  EXPECT_EQ(refused("inputs 2", "inputs 1"), "bad_kernel");     // an output is only read
+  EXPECT_EQ(refused("floor_divide", "divided"), "bad_kernel");  // no operation
+  EXPECT_EQ(refused("store 2 2", "store 0 2"), "bad_kernel");   // stores to an input
+  EXPECT_EQ(refused("body 0\n", "body 7\n"), "bad_kernel");     // no block
+  EXPECT_EQ(kernels().add(KernelKind::program, "no end").error().code, "bad_call");
+}
+
 TEST_F(UserKernelsTest, LettersAreBoundAndScalarsTakeWhatTheyStandFor) {
   const KernelNumber axpy = add(elementwise("T a, T x, T y", "T z", "z = a * x + y"));
   const Array x = array({1, 2, 3}), y = array({10, 20, 30});

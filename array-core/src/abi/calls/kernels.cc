@@ -140,7 +140,7 @@ Result<std::int32_t> give_all(Context& context, std::span<Array> arrays) {
 }
 
 Result<std::int32_t> make_kernel(Context& context, std::int32_t kind, std::string_view texts) {
-  if (kind < AC_KERNEL_ELEMENTWISE || kind > AC_KERNEL_RAW)
+  if (kind < AC_KERNEL_ELEMENTWISE || kind > AC_KERNEL_PROGRAM)
     return Error{ErrorKind::internal, "bad_call",
                  "There is no kernel of kind " + std::to_string(kind) + "."};
   return context.kernels().add(static_cast<KernelKind>(kind), texts);

@@ -15,6 +15,8 @@ namespace arraycore::calls {
 //   AC_KERNEL_REDUCTION: name, in_params, out_params, map_expr, reduce_expr, post_map_expr,
 //     identity, reduce_type, preamble
 //   AC_KERNEL_RAW: name (of the entry point), code
+//   AC_KERNEL_PROGRAM: name, the kernel's representation as ir/read.h describes it. It is called as
+//     an elementwise kernel or, if it has a reduction, as a reduction
 Result<std::int32_t> make_kernel(Context& context, std::int32_t kind, std::string_view texts);
 
 }  // namespace arraycore::calls

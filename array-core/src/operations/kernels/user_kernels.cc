@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "ir/read.h"
 #include "ir/verify.h"
 #include "operations/reduced_axes.h"
 #include "view/messages.h"
@@ -85,7 +86,7 @@ Result<KernelNumber> UserKernels::add(KernelKind kind, std::string_view texts) {
   std::string key(1, static_cast<char>(kind));
   key += texts;
   if (const auto known = by_text_.find(key); known != by_text_.end()) return known->second;
-  constexpr std::array<std::size_t, 3> kFields{7, 9, 2};
+  constexpr std::array<std::size_t, 4> kFields{7, 9, 2, 2};
   auto fields = fields_of(texts, kFields[static_cast<std::size_t>(kind)]);
   if (!fields)
     return Error{ErrorKind::internal, "bad_call",
@@ -101,6 +102,8 @@ Result<KernelNumber> UserKernels::add(KernelKind kind, std::string_view texts) {
   if (kind == KernelKind::raw) {
     TRY(auto& raw, wgsl::read_raw_module(text[0], text[1]));
     kernel.raw = std::move(raw);
+  } else if (kind == KernelKind::program) {
+    TRY_DONE(read_program(text[1], kernel));
   } else {
     TRY(auto& in, dialect::parse_params(text[1]));
     TRY(auto& out, dialect::parse_params(text[2]));
@@ -121,6 +124,50 @@ Result<KernelNumber> UserKernels::add(KernelKind kind, std::string_view texts) {
   kernels_.push_back(std::move(kernel));
   by_text_.emplace(std::move(key), number);
   return number;
+}
+
+Status UserKernels::read_program(const std::string& text, Kernel& kernel) {
+  TRY(auto& read, ir::read_kernel(kernel.name, text));
+  TRY_DONE(ir::verify(read.kernel));
+  kernel.kind = read.kernel.reduction ? KernelKind::reduction : KernelKind::elementwise;
+  std::vector<dialect::ParamSpec> in;
+  std::vector<dialect::ParamSpec> out;
+  for (const ir::Param& param : read.kernel.params) {
+    const bool is_input = in.size() < read.inputs;
+    if (is_input == ir::is_written(param))
+      return Error{ErrorKind::internal, "bad_kernel",
+                   "kernel '" + kernel.name + "': '" + param.name +
+                       (is_input ? "' is an input and is written." : "' is an output and is not.")};
+    dialect::ParamSpec spec;
+    spec.name = param.name;
+    spec.dtype = param.dtype;
+    spec.raw = param.kind == ir::ParamKind::raw;
+    (is_input ? in : out).push_back(std::move(spec));
+  }
+  if (kernel.kind == KernelKind::elementwise) {
+    kernel.elementwise.in_params = std::move(in);
+    kernel.elementwise.out_params = std::move(out);
+  } else {
+    kernel.reduction.in_params = std::move(in);
+    kernel.reduction.out_params = std::move(out);
+  }
+  kernel.program = std::move(read.kernel);
+  return Done{};
+}
+
+// Returns the kernel for the types of a call, compiled from its texts or as Python wrote it.
+Result<ir::Kernel> UserKernels::body_of(const Kernel& kernel, const dialect::BoundTypes& bound) {
+  if (!kernel.program)
+    return kernel.kind == KernelKind::elementwise
+               ? dialect::compile_elementwise(kernel.elementwise, bound)
+               : dialect::compile_reduction(kernel.reduction, bound);
+  for (std::size_t k = 0; k < bound.in.size(); ++k) {
+    const ir::Param& param = kernel.program->params[k];
+    if (bound.in[k].kind != param.kind)
+      return bad_arguments(kernel, "argument '" + param.name + "' is an array where a number was " +
+                                       "compiled, or the reverse");
+  }
+  return *kernel.program;
 }
 
 Result<KernelKind> UserKernels::kind_of(KernelNumber kernel) const {
@@ -169,9 +216,7 @@ Result<UserKernels::Compiled> UserKernels::compile(const Kernel& kernel,
   for (const Array* array : out) out_types.push_back(ArgumentType::array(array->dtype));
   TRY(const auto& bound, dialect::bind_types(kernel.name, kernel.in_params(), kernel.out_params(),
                                              in_types, out_types));
-  TRY(auto& body, kernel.kind == KernelKind::elementwise
-                      ? dialect::compile_elementwise(kernel.elementwise, bound)
-                      : dialect::compile_reduction(kernel.reduction, bound));
+  TRY(auto& body, body_of(kernel, bound));
   TRY_DONE(ir::verify(body));
   Compiled compiled;
   for (const dialect::BoundParam& param : bound.in) compiled.dtypes.push_back(param.dtype);

@@ -1,4 +1,5 @@
-// Runs kernels that users write: CuPy's elementwise and reduction texts, and WGSL. Each distinct
+// Runs kernels that users write: CuPy's elementwise and reduction texts, programs that Python
+// compiled (arraycore.jit), and WGSL. Each distinct
 // text has one entry. The kernel that is compiled for the types of a call is kept and found again
 // by a key of small integers. Python's thread only.
 #pragma once
@@ -14,6 +15,7 @@
 
 #include "base/result.h"
 #include "dialect/dialect.h"
+#include "ir/ir.h"
 #include "operations/ufunc_call.h"
 #include "runtime/launcher.h"
 #include "wgsl/raw_module.h"
@@ -27,7 +29,9 @@ struct KernelArgument {
   bool borrowed = false;
 };
 
-enum class KernelKind : std::uint8_t { elementwise = 0, reduction = 1, raw = 2 };
+// The kind that a kernel is added as. A program (a kernel that Python wrote in the representation)
+// becomes an elementwise kernel or a reduction, and is called as one.
+enum class KernelKind : std::uint8_t { elementwise = 0, reduction = 1, raw = 2, program = 3 };
 using KernelNumber = std::int32_t;
 
 class UserKernels {
@@ -39,11 +43,11 @@ class UserKernels {
   // Adds a kernel and returns its number; for texts that were added before, returns their old
   // number. `texts` are fields that each end with a zero byte (abi/calls/kernels.h). Numbers are at
   // least 0, and differ from those of other instances. Errors: value, "kernel_params"; compile,
-  // "raw_text"; internal, "bad_call".
+  // "raw_text"; internal, "bad_call", "bad_kernel".
   Result<KernelNumber> add(KernelKind kind, std::string_view texts);
 
-  // Returns the kind of a kernel. Error: value, "unknown_kernel", if the number is of a library
-  // that is closed.
+  // Returns the kind of a kernel; never `program`. Error: value, "unknown_kernel", if the number is
+  // of a library that is closed.
   Result<KernelKind> kind_of(KernelNumber kernel) const;
 
   // Each run() returns the outputs that the caller did not pass, in order. `out` has every output
@@ -99,6 +103,8 @@ class UserKernels {
     std::string name;
     dialect::ElementwiseText elementwise;
     dialect::ReductionText reduction;
+    // The kernel itself, if it was added as a program. The texts then have only the parameters.
+    std::optional<ir::Kernel> program;
     std::vector<Compiled> compiled;
     wgsl::RawModule raw;
     std::optional<KernelId> raw_kernel;
@@ -115,6 +121,8 @@ class UserKernels {
     return {ErrorKind::type, "kernel_arguments", "kernel '" + kernel.name + "': " + why};
   }
   Kernel& at(KernelNumber kernel) { return kernels_[static_cast<std::size_t>(kernel - first_)]; }
+  static Status read_program(const std::string& text, Kernel& kernel);
+  static Result<ir::Kernel> body_of(const Kernel& kernel, const dialect::BoundTypes& bound);
   Result<const Compiled*> compiled(Kernel& kernel, std::span<const KernelArgument> in,
                                    std::span<const Array* const> out);
   Result<Compiled> compile(const Kernel& kernel, std::span<const KernelArgument> in,
