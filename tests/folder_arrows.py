@@ -166,7 +166,7 @@ PARTS = (
             _bridge
             _runtime
             _core
-            _compat _linalg _manipulation
+            _compat _jit _linalg _manipulation
             _math lib nn
             _statistics
             random

@@ -25,6 +25,7 @@ from ._core.creation import *  # noqa: F403
 from ._core.kernels import ElementwiseKernel, RawKernel, ReductionKernel
 from ._core.ndarray import ndarray
 from ._core.ufuncs import *  # noqa: F403
+from ._jit.decorators import jit, vectorize
 from ._linalg import einsum as _einsum
 from ._linalg import linear as _linear
 from ._linalg import products as _products
@@ -96,6 +97,7 @@ __all__ = [
     "fft",
     "from_dlpack",
     "install_cupy",
+    "jit",
     "lib",
     "linalg",
     "ndarray",
@@ -105,6 +107,7 @@ __all__ = [
     "random",
     "reset",
     "special",
+    "vectorize",
 ]
 # The public names of these modules are added from the modules' own lists.
 for _module in (

@@ -27,16 +27,19 @@ PRINTED = re.compile(r"^ *print\(.*\)  # (\S+)$", re.MULTILINE)
         "docs/errors.md",
         "docs/fusion.md",
         "docs/indexing.md",
+        "docs/jit.md",
         "docs/nn.md",
         "docs/random.md",
     ],
 )
-def test_examples_of(name: str) -> None:
+def test_examples_of(name: str, tmp_path: Path) -> None:
     blocks = BLOCK.findall((ARRAY_CORE / name).read_text())
     assert blocks, "a document without examples needs no test"
     code = "\n".join(blocks)
+    file = tmp_path / "example.py"  # functions that are compiled need a file
+    file.write_text(code)
     done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", code],
+        [sys.executable, "-W", "error", file],
         env={**os.environ, "PYTHONPATH": str(ARRAY_CORE / "python")},
         capture_output=True,
         text=True,

@@ -11,7 +11,7 @@ _MATRICES = "take arrays of two dimensions; @ is their product"
 _FLOATS = "take float64: no wider type is the same everywhere"
 _WARNINGS = "no operation warns; test results by isfinite()"
 _LOOPS = "loop over array.get(), or write an ElementwiseKernel"
-_FUNCTIONS = "write an ElementwiseKernel, or call ufuncs"
+_FUNCTIONS = "decorate the function with vectorize()"
 _POLYNOMIALS = "take polyval, polyadd, polymul and their kin on vectors of coefficients"
 _MEMORY = "which views share memory follows from how they were made: compare these"
 
@@ -47,7 +47,6 @@ NAMES = {
     "shares_memory": _MEMORY,
     "trapz": "take trapezoid()",
     "ulong": "take uint64",
-    "vectorize": _FUNCTIONS,
 }
 
 #: Attributes and methods of NumPy's arrays that arraycore does not have, and their alternatives.

@@ -17,7 +17,7 @@ from .._runtime.calls import call, int64, int64s, integers
 from .._runtime.scalars import scalar_words
 from .ndarray import ndarray
 
-_ELEMENTWISE, _REDUCTION, _RAW = range(3)
+_ELEMENTWISE, _REDUCTION, _RAW, _PROGRAM = range(4)
 _ARRAY, _BORROWED = -1, -2
 _MOST_GROUPS = 0xFFFFFFFF
 
@@ -305,6 +305,51 @@ class ReductionKernel(_TypedKernel):
         first = self._call(opcodes.KERNEL, words)
         results = given or self._outputs(first)
         return results[0] if len(results) == 1 else results
+
+
+class ProgramKernel(_TypedKernel):
+    """A kernel in array-core's own representation, as text (``src/ir/read.h``); not public.
+
+    Parameters
+    ----------
+    name : str
+        The name that error messages show.
+    program : str
+        The kernel.
+    nin, nout : int
+        How many of its parameters are inputs and outputs.
+    """
+
+    __slots__ = ()
+
+    def __init__(self, name: str, program: str, nin: int, nout: int) -> None:
+        _Kernel.__init__(self, _PROGRAM, name, (name, program))
+        self.nin, self.nout, self.nargs = nin, nout, nin + nout
+
+    def run(self, args: Sequence[Any], size: int | None = None) -> tuple[Any, ...]:
+        """Run a kernel without a reduction; return its outputs.
+
+        Parameters
+        ----------
+        args : sequence of ndarray or scalar
+            The inputs, then either all outputs or none.
+        size : int, optional
+            The number of elements; needed if every array is raw.
+        """
+        words = [0] if size is None else [1, *int64(size)]
+        out = self._argument_words(words, tuple(args))
+        first = self._call(opcodes.KERNEL, words)
+        return out or self._outputs(first)
+
+    def reduce(
+        self, args: Sequence[Any], axes: Sequence[int] | None, keepdims: bool
+    ) -> tuple[Any, ...]:
+        """Run a kernel with a reduction over axes, or over all; return its outputs."""
+        words = [int(keepdims)]
+        words += (0,) if axes is None else (1, len(axes), *int64s(axes))
+        out = self._argument_words(words, tuple(args))
+        first = self._call(opcodes.KERNEL, words)
+        return out or self._outputs(first)
 
 
 class RawKernel(_Kernel):

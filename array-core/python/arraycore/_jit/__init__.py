@@ -1,0 +1,8 @@
+"""Compiles Python functions to kernels: ``jit``, ``vectorize`` (``docs/jit.md``).
+
+A function's syntax tree is typed and lowered to the kernel language (``src/ir/ir.h``), so every
+back end runs it. From the bottom up: ``errors`` and ``source`` (texts and places), ``types``
+(NumPy's promotion), ``program`` (the kernel as text), ``operators`` and ``functions`` (what
+operators and functions mean), ``expressions``, ``statements``, ``compiler`` (inference, and calls
+of other functions), ``decorators``.
+"""
