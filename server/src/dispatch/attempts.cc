@@ -96,12 +96,14 @@ void State::count_failure(TrialKey key, const std::string& device, const protoco
     fail_trial(key, *last, std::move(ending));
     return judge_failure(key, device);
   }
-  if (failure.code == protocol::kValueOutOfRange) {
+  const bool is_odd = failure.code == protocol::kValueOutOfRange;
+  if (is_odd || failure.code == storage::kNoPoints) {
     Study& study = *find_study(key.study);
     if (!trial->excludes(device) && has_other_device(study, device))
       set_odd_device(study, key, *trial, device);
     requeue(key, 0);
-    return judge_failure(key, device);
+    if (is_odd) judge_failure(key, device);
+    return;
   }
   const int nth = trial->budget.failures(failure.cause);
   const Millis delay = back_off(failure.cause, nth);

@@ -17,6 +17,7 @@
 #include "dispatch/effect.h"
 #include "dispatch/event.h"
 #include "dispatch/placement.h"
+#include "storage/reported_points.h"
 
 namespace hyperflock::dispatch {
 
@@ -32,6 +33,10 @@ struct Settings {
   Millis aging_ms = 600'000;           // after this time nobody is passed over any more (R70)
   Millis bar_ms = 600'000;             // of a device that fails trials in a row, at first (R72)
   Millis longest_bar_ms = 86'400'000;  // each further failure makes it four times as long
+  // How many complete results with points, of how many devices, a study has until one without
+  // points is odd (R74). At most kDevicesWithPoints devices.
+  std::int64_t results_with_points = storage::kResultsWithPoints;
+  std::size_t devices_with_points = storage::kDevicesWithPoints;
   int max_leases = 1;
   std::int64_t rejection_trials = storage::kRejectionTrials;  // looked at in one commit (R71)
   std::string server_version{};      // in `welcome` and in results' software

@@ -28,6 +28,11 @@ void check_values(const protocol::StudySpec& spec, protocol::TrialResult& result
   result.values.clear();
 }
 
+// Returns whether the code is that of a result which the server does not believe (R73, R74).
+bool is_suspicion(std::string_view code) {
+  return code == protocol::kValueOutOfRange || code == storage::kNoPoints;
+}
+
 // A value outside of the study's range is a failure (R73).
 void check_range(const protocol::StudySpec& spec, protocol::TrialResult& result) {
   if (auto failure = protocol::out_of_range(spec, result)) {
@@ -106,6 +111,7 @@ void State::on_message(SessionId id, Session& session, const protocol::Report& m
   Attempt* attempt = find_live(message.attempt, session.device);
   if (attempt != nullptr) {
     touch_running(message.attempt, *attempt);
+    if (!message.points.empty()) attempt->reported = true;  // also if there is no room for them
     if (is_empty) return send(id, protocol::Ack{message.attempt, message.seq});
   }
   if (!disk_has_room && !is_empty) {
@@ -134,6 +140,7 @@ void State::on_message(SessionId id, Session& session, const protocol::Call& mes
   if (refuse_foreign(id, session, message.attempt, message.id)) return;
   if (Attempt* attempt = find_live(message.attempt, session.device)) {
     touch_running(message.attempt, *attempt);
+    if (!message.points.empty()) attempt->reported = true;
     if (message.points.empty() || !disk_has_room) return carry(id, message, {});
   }
   // While the disk is full, no point is stored, but the outcome says whether the attempt is this
@@ -161,13 +168,21 @@ void State::on_message(SessionId id, Session& session, const protocol::TrialResu
   // device's software (R52).
   result.software = "hyperflock-server/" + settings.server_version;
   if (!message.software.empty()) result.software += " " + message.software;
-  // Only the server itself gives a failure this code (R73).
-  if (result.failure && result.failure->code == protocol::kValueOutOfRange)
+  // Only the server itself gives a failure such a code.
+  if (result.failure && is_suspicion(result.failure->code))
     result.failure->code = protocol::name_of(result.failure->cause);
   if (const Attempt* attempt = find_live(message.attempt, session.device)) {
     const Study& study = studies.at(attempt->trial.study);
     if (study.asked) check_values(study.spec, result);
     check_range(study.spec, result);
+    std::optional<bool> reported = attempt->reported;
+    if (!message.points.empty()) {
+      reported = true;
+    } else if (attempt->from && reported == false) {
+      reported.reset();  // the attempt that saved the checkpoint may have reported all of them
+    }
+    check_points(*attempt, reported, result);
+    if (result.outcome == protocol::Outcome::complete) what.reported = reported;
     what.failure = result.failure;
     if (study.asked) {
       what.led = find_trial(attempt->trial)->open.front() == message.attempt;
@@ -185,11 +200,11 @@ void State::on_message(SessionId id, Session& session, const protocol::TrialResu
       note_missing_device(session.project);
     }
     drop_attempt(message.attempt);
-    if (what.failure) {
+    if (!what.failure) {
+      end_rows(studies.at(what.trial->study), session.device);
+    } else if (what.failure->code != storage::kNoPoints) {  // it may be the trial, not the device
       count_in_row(studies.at(what.trial->study), what.trial->number, session.device,
                    what.failure->cause);
-    } else {
-      end_rows(studies.at(what.trial->study), session.device);
     }
     session.last = what.trial;
     ++find_trial(*what.trial)->storing;

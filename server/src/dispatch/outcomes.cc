@@ -188,6 +188,7 @@ void State::apply_result(const PendingResult& what, const storage::Outcome& outc
     if (Study* study = what.trial ? find_study(what.trial->study) : nullptr; study != nullptr) {
       learn_run(study->stats, what.run_ms);
       learn_run(study->class_stats[what.device_class], what.run_ms);
+      learn_points(*study, what);
       work_changed.insert(study->id);
     }
     if (what.result) queue_result(what, outcome);
@@ -366,6 +367,7 @@ void State::on_outcome(PendingReissue& what, const storage::Outcome& outcome) {
       for (const protocol::BlobRef& blob : protocol::blobs_of(study->spec))
         study->earlier_blobs.insert(blob.sha256);
       study->spec = *outcome.spec;
+      study->points = {};
       for (const protocol::BlobRef& blob : protocol::blobs_of(study->spec))
         study->earlier_blobs.erase(blob.sha256);
       const bool was_stopped = study->stopped;

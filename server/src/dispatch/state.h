@@ -88,6 +88,8 @@ struct Attempt {
   std::optional<Instant> timer;  // its entry in State::timers, at or before its deadline
   Instant paid_until{};          // for how long its researcher was charged (R70)
   bool lent = false;             // its device belongs to another project
+  // Whether it has reported points (R74). nullopt: not known, because the server started meanwhile.
+  std::optional<bool> reported{false};
   // Only in an ask-and-tell study: the newest points, how many of them its owner was sent, and the
   // questions whose answers this attempt waits for.
   std::vector<protocol::Point> points{};
@@ -107,8 +109,8 @@ struct Trial {
   std::optional<protocol::Checkpoint> checkpoint;  // the newest (R37)
   std::optional<AskedPart> asked{};                // of an ask-and-tell study
   std::vector<std::string> rejected{};             // devices that get it no more (R71)
-  // A device whose value was outside of the study's range: it gets the trial no more while another
-  // device may run it (R73). Not one of `rejected`; empty: none.
+  // A device whose result was a suspect: it gets the trial no more while another device may run it
+  // (R73, R74). Not one of `rejected`; empty: none.
   std::string odd_device{};
 
   bool excludes(const std::string& device) const {
@@ -145,6 +147,7 @@ struct Study {
   bool succeeded = false;        // a trial is complete or pruned
   AlikeFailures failures{};      // of a study that has not succeeded (R56)
   Breaker breaker{};             // devices that fail its trials one after another (R72)
+  storage::ReportedPoints points{};  // whether its trials report points (R74)
   std::unordered_map<std::int64_t, Trial>
       trials;  // if empty and the cursor is at its end, the study has finished (R19)
   std::map<std::uint64_t, TrialNumber> queue;  // trials to issue again, before new ones (R31)
@@ -226,6 +229,8 @@ struct PendingResult {
   std::string device_class;       // set with `trial`, like the next two
   Millis run_ms = 0;
   bool resumed = false;
+  // Whether a complete result has reported points (R74). nullopt: not known, or not complete.
+  std::optional<bool> reported{};
   std::optional<protocol::Failure> failure;
   std::optional<TransitionId> start;  // the lease that was proposed with it
   // The result that an owner is sent (R49); nullopt in a grid.
@@ -699,6 +704,14 @@ struct State {
   void set_odd_device(Study& study, TrialKey key, Trial& trial, const std::string& device);
   // Ends that for the trials of the project that no other device may run any more.
   void lift_odd_devices(Project& project);
+
+  // The next functions are in trust/points.cc (R74).
+  // Makes a result a failure if its attempt has reported no point, although all others of the study
+  // have. `reported`: whether it has.
+  void check_points(const Attempt& attempt, std::optional<bool> reported,
+                    protocol::TrialResult& result);
+  // Call it when a result is accepted, before its trial is forgotten.
+  void learn_points(Study& study, const PendingResult& what);
 
   // The next functions are in studies.cc.
   void on(const StudySubmitted& event);

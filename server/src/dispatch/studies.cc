@@ -254,6 +254,7 @@ void State::restore_study(const storage::RunningStudy& stored) {
   Study& study = studies.at(row.id);
   study.paused = row.paused;
   for (const protocol::Failure& failure : stored.failures) study.failures.add(failure);
+  study.points = stored.points;
   if (row.spec.kind == protocol::StudyKind::asked) {
     study.asked.emplace();
     study.asked->generation = row.generation;
@@ -316,6 +317,7 @@ void State::restore_trial(Study& study, std::int64_t code, const storage::Runnin
       attempt.kind = row.kind;
       attempt.from = row.from;
       attempt.committed = true;
+      attempt.reported.reset();
       charge_restored(study, attempt);
       arm(row.id, attempt);
     }

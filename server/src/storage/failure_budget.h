@@ -16,6 +16,7 @@
 
 #include "protocol/study_spec.h"
 #include "storage/records.h"
+#include "storage/reported_points.h"
 
 namespace hyperflock::storage {
 
@@ -62,6 +63,10 @@ class FailureBudget {
   std::optional<protocol::Failure> spend(const std::string& device,
                                          const protocol::Failure& failure) {
     if (failure.code == protocol::kValueOutOfRange) return spend_on_value(failure);
+    if (failure.code == kNoPoints) {
+      doubted_.push_back(device);
+      return std::nullopt;
+    }
     const auto cause = static_cast<std::size_t>(failure.cause);
     const int nth = ++failures_[cause];
     if (failure.cause == protocol::Cause::worker_lost) {
@@ -86,6 +91,11 @@ class FailureBudget {
   // Counts a failure no longer. REQUIRES: spend() was called with the same arguments.
   void give_back(const std::string& device, const protocol::Failure& failure) {
     if (failure.code == protocol::kValueOutOfRange) return odd_value_.reset();
+    if (failure.code == kNoPoints) {
+      if (const auto one = std::ranges::find(doubted_, device); one != doubted_.end())
+        doubted_.erase(one);
+      return;
+    }
     --failures_[static_cast<std::size_t>(failure.cause)];
     const auto found = std::ranges::find(lost_, device, &Lost::device);
     if (failure.cause != protocol::Cause::worker_lost || found == lost_.end()) return;
@@ -93,6 +103,9 @@ class FailureBudget {
   }
 
   int failures(protocol::Cause cause) const { return failures_[static_cast<std::size_t>(cause)]; }
+
+  // Returns the devices whose results were not accepted because they had reported no point (R74).
+  const std::vector<std::string>& doubted() const { return doubted_; }
 
   // Returns whether this device was lost with the trial.
   bool was_lost_with(const std::string& device) const {
@@ -119,6 +132,7 @@ class FailureBudget {
   std::array<int, kCauses> failures_{};
   std::vector<Lost> lost_;                  // at most kPoisonDevices
   std::optional<std::string> odd_value_{};  // what the first failure for this reason says
+  std::vector<std::string> doubted_{};      // one for each attempt; there are at most two
 };
 
 }  // namespace hyperflock::storage

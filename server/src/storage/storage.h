@@ -13,6 +13,7 @@
 #include "base/result.h"
 #include "storage/contribution.h"
 #include "storage/records.h"
+#include "storage/reported_points.h"
 #include "storage/transition.h"
 
 namespace hyperflock::storage {
@@ -27,6 +28,9 @@ struct RunningStudy {
   // The failures that count for R56, in the order in which the trials failed: at most the newest
   // kMostFailures. Empty if a trial has succeeded, or if the study never pauses itself.
   std::vector<protocol::Failure> failures{};
+  // Of the kNewestTrials trials that ended last, the complete ones with the newest code, except for
+  // attempts that began with a checkpoint (R74).
+  ReportedPoints points{};
 };
 struct Snapshot {
   std::vector<RunningStudy> studies;

@@ -36,7 +36,7 @@ from hyperflock._reports.webhook import webhook_text
 from hyperflock._transport.messages import Bounds, Dimension, SamplerRow, StudyRow, ValueRange
 
 # The codes of errors for which the server does not believe a result.
-SUSPICIONS = frozenset({"value_out_of_range"})
+SUSPICIONS = frozenset({"no_points", "value_out_of_range"})
 # Why the server itself rejects an attempt, by its code.
 SERVER_REASONS = {
     "device_fails": "its device failed several trials in a row, so the trial ran again elsewhere",

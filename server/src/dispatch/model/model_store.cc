@@ -406,6 +406,25 @@ Outcome ModelStore::apply_one(const storage::NoteDevices& t) {
   return outcome(Applied::applied);
 }
 
+storage::ReportedPoints ModelStore::reported_points(const StudyState& study) const {
+  storage::ReportedPoints found;
+  for (const auto& [number, trial] : study.trials) {
+    if (trial.state != storage::TrialState::complete) continue;
+    const storage::AttemptRow& row = attempts.at(*trial.accepted);
+    if (row.code != study.code || row.from) continue;
+    if (points.contains(row.id)) {
+      found.add(row.device);
+      continue;
+    }
+    for (const auto& [id, other] : attempts) {
+      if (other.trial != row.trial || id <= trial.forgiven || other.device == row.device) continue;
+      found.are_optional |= storage::counts(other) && other.failure->code == storage::kNoPoints;
+    }
+  }
+  found.are_optional &= found.results > 0;
+  return found;
+}
+
 storage::Snapshot ModelStore::load() const {
   storage::Snapshot out;
   out.rules = rules;
@@ -428,6 +447,7 @@ storage::Snapshot ModelStore::load() const {
     running.study.earlier_blobs.assign(study.earlier_blobs.begin(), study.earlier_blobs.end());
     if (study.created.webhook)
       running.study.webhook.emplace(*study.created.webhook, study.deviceless);
+    running.points = reported_points(study);
     if (!study.succeeded()) {
       for (const std::int64_t number : study.failed)
         running.failures.push_back(*study.trials.at(number).failure);

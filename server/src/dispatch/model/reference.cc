@@ -244,6 +244,7 @@ Said Reference::reissue(Id study, const std::string& code, Scenario::Keeps keeps
   }
   if (new_code) {
     ++found->second.code;
+    found->second.points = {};
     if (keeps == Scenario::Keeps::nothing) {
       found->second.resumable = found->second.code;
       for (auto& [id, trial] : found->second.trials) trial.saved.reset();
@@ -567,6 +568,7 @@ void Reference::reload() {
     study.finish = false;
     study.speeds.clear();
     study.next = study.trials.empty() ? 0 : study.trials.rbegin()->first + 1;
+    study.points = stored_points(study);
     for (auto& [number, trial] : study.trials) {
       trial.due.reset();
       trial.odd_device.clear();
@@ -587,6 +589,7 @@ void Reference::reload() {
         if (!trial.lead) trial.lead = attempt_id;
         attempt.seen = attempt.leased = attempt.progressed = now_;
         attempt.began.reset();
+        attempt.reported.reset();
         attempt.progress = 0;
         attempt.patience = patience(attempt);
         attempt.pulse = PulseState::loading;

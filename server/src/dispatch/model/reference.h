@@ -52,7 +52,9 @@ class Reference {
     protocol::PulseState pulse = protocol::PulseState::loading;
     Instant paid_until{};  // for how long its owner was charged (R70)
     bool lent = false;
-    std::set<Id> steps{};     // stored steps
+    std::set<Id> steps{};  // stored steps
+    // Whether it has sent points (R74); nullopt: not known.
+    std::optional<bool> reported{false};
     std::vector<Id> curve{};  // steps that are sent to the owner if this attempt leads
   };
   struct Trial {
@@ -128,6 +130,7 @@ class Reference {
     Id results = 0;
     Id failures = 0;
     std::map<Id, std::string> probes{};  // the device that failed the trial
+    storage::ReportedPoints points{};    // (R74)
     std::set<std::string> succeeded_on{};
     std::optional<Id> stopped_by;  // the trial with which it paused itself
     Id next = 0;                   // the grid's cursor
@@ -329,6 +332,11 @@ class Reference {
   bool is_barred(Id study, const std::string& device, Turn turn) const;
   bool has_other_device(Id study, const std::string& device) const;
   void lift_odd_devices(const std::string& project);  // (R73)
+  // The devices whose results of the trial counted as failures because they had no points (R74).
+  std::set<std::string> doubted(const Attempt& attempt) const;
+  bool is_doubtful(const Attempt& attempt) const;
+  storage::ReportedPoints stored_points(const Study& study) const;
+  void learn_points(Study& study, const Attempt& attempt) const;
   static void forget_rows(Study& study);
   void count_in_row(const Attempt& attempt, protocol::Cause cause);
   void end_rows(const Attempt& attempt);

@@ -75,7 +75,10 @@ Said Reference::report(const std::string& worker, Id id, Id seq, Id step) {
     say_error(worker, "unknown_attempt");
     return done();
   }
-  if (attempt != nullptr) touch_running(*attempt);
+  if (attempt != nullptr) {
+    touch_running(*attempt);
+    if (attempt->state == AttemptState::live) attempt->reported = true;
+  }
   if (!disk_has_room_) {
     say_error(worker, "no_room");
     say(worker, "ack " + number(id) + " seq " + std::to_string(seq));
@@ -97,6 +100,7 @@ Said Reference::should_prune(const std::string& worker, Id id, Id step) {
     return done();
   }
   touch_running(*attempt);
+  if (attempt->state == AttemptState::live) attempt->reported = true;
   const bool fresh = disk_has_room_ && keep_point(*attempt, step);
   Study& study = studies_.at(attempt->study);
   if (study.asked() && leads(*attempt)) {
@@ -156,6 +160,11 @@ void Reference::result(const std::string& worker, Id id, std::optional<Cause> ca
     return say_error(worker, "unknown_attempt");
   }
   const bool was_live = attempt != nullptr && attempt->state == AttemptState::live;
+  std::string code = odd ? std::string(kValueOutOfRange) : "code";
+  if (was_live && !cause && is_doubtful(*attempt)) {
+    cause = Cause::invalid;
+    code = storage::kNoPoints;
+  }
   bool led = was_live;
   for (const auto& [other, one] : attempts_) {
     if (was_live && other < id && one.study == attempt->study && one.trial == attempt->trial &&
@@ -165,11 +174,8 @@ void Reference::result(const std::string& worker, Id id, std::optional<Cause> ca
   }
   if (was_live) {
     end(*attempt, AttemptState::evidence);  // judged below
-    if (cause) {
-      count_in_row(*attempt, *cause);
-    } else {
-      end_rows(*attempt);
-    }
+    if (!cause) end_rows(*attempt);
+    if (cause && code != storage::kNoPoints) count_in_row(*attempt, *cause);
     sessions_.at(worker).last = attempt->study;
   }
   // A session that lost its graphics device gets no more trials that need it (R41).
@@ -201,7 +207,7 @@ void Reference::result(const std::string& worker, Id id, std::optional<Cause> ca
           trial.saved.reset();
           requeue(attempt->study, attempt->trial, 0);
         } else {
-          failed = count_failure(*attempt, *cause, odd ? std::string(kValueOutOfRange) : "code");
+          failed = count_failure(*attempt, *cause, code);
         }
       }
     } else if (!attempt->verdict && !trial.accepted && !attempt->rejected &&
@@ -221,6 +227,7 @@ void Reference::result(const std::string& worker, Id id, std::optional<Cause> ca
       if (was_live) {
         learn_run(study.speeds[""], now_ - attempt->leased);
         learn_run(study.speeds[class_of(attempt->device)], now_ - attempt->leased);
+        learn_points(study, *attempt);
       }
       finish_trial(attempt->study, attempt->trial);
     } else if (!attempt->verdict) {
@@ -271,12 +278,13 @@ bool Reference::count_failure(const Attempt& attempt, Cause cause, const std::st
   attempts_.at(attempt.id).counted = cause;
   attempts_.at(attempt.id).failure_code = code;
   if (trial.state != TrialState::running) return false;  // two attempts failed at the same moment
-  if (code == kValueOutOfRange) {
-    if (++trial.odd_values == 1) {
+  if (code == kValueOutOfRange || code == storage::kNoPoints) {
+    const bool is_odd = code == kValueOutOfRange;
+    if (!is_odd || ++trial.odd_values == 1) {
       if (!trial.excludes(attempt.device) && has_other_device(attempt.study, attempt.device))
         trial.odd_device = attempt.device;
       requeue(attempt.study, attempt.trial, 0);
-      judge_failure(attempt);
+      if (is_odd) judge_failure(attempt);
       return false;
     }
     fail_trial(attempt.study, attempt.trial, cause, code, attempt.device);

@@ -46,6 +46,48 @@ void Reference::lift_odd_devices(const std::string& project) {
   }
 }
 
+std::set<std::string> Reference::doubted(const Attempt& attempt) const {
+  std::set<std::string> devices;
+  for (const auto& [id, other] : attempts_) {
+    const bool is_its = other.study == attempt.study && other.trial == attempt.trial;
+    if (is_its && other.counted && !other.rejected && other.failure_code == storage::kNoPoints)
+      devices.insert(other.device);
+  }
+  return devices;
+}
+
+bool Reference::is_doubtful(const Attempt& attempt) const {
+  const storage::ReportedPoints& points = studies_.at(attempt.study).points;
+  return attempt.reported == false && !attempt.from && !points.are_optional &&
+         points.results >= settings_.results_with_points &&
+         points.devices.size() >= settings_.devices_with_points && doubted(attempt).empty() &&
+         has_other_device(attempt.study, attempt.device);
+}
+
+void Reference::learn_points(Study& study, const Attempt& attempt) const {
+  if (attempt.reported == true) study.points.add(attempt.device);
+  if (attempt.reported != false || attempt.from) return;
+  for (const std::string& device : doubted(attempt))
+    study.points.are_optional |= device != attempt.device;
+}
+
+storage::ReportedPoints Reference::stored_points(const Study& study) const {
+  storage::ReportedPoints points;
+  for (const auto& [number, trial] : study.trials) {
+    if (!trial.accepted) continue;
+    const Attempt& attempt = attempts_.at(*trial.accepted);
+    if (attempt.code != study.code || attempt.from) continue;
+    if (!attempt.steps.empty()) {
+      points.add(attempt.device);
+      continue;
+    }
+    for (const std::string& device : doubted(attempt))
+      points.are_optional |= device != attempt.device;
+  }
+  points.are_optional &= points.results > 0;
+  return points;
+}
+
 void Reference::forget_rows(Study& study) {
   study.rows.clear();
   study.results = study.failures = 0;

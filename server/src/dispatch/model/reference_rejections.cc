@@ -39,6 +39,7 @@ std::optional<Reference::RejectedTrial> Reference::reject_trial(Id study, Id num
       blamed = true;
       continue;
     }
+    if (attempt.failure_code == storage::kNoPoints) continue;
     if (attempt.failure_code == protocol::kValueOutOfRange) {
       if (++odd_values == 1) continue;
       found.failed_by = attempt.counted;

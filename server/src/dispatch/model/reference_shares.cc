@@ -69,6 +69,7 @@ Reference::Id Reference::devices_in(const std::string& project) const {
 void Reference::begin_to_run(Id id) {
   studies_.at(id).since = now_;
   forget_rows(studies_.at(id));
+  studies_.at(id).points = {};
   account_of(studies_.at(id));
 }
 

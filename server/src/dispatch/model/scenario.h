@@ -99,6 +99,7 @@ class ModelStore {
   // Rejects attempts of one trial. Returns whether anything changes.
   bool reject(const storage::RejectResults& t, std::int64_t number, storage::Rejected& result);
   storage::RunningTrial running_trial(TrialKey key, const TrialState& trial) const;
+  storage::ReportedPoints reported_points(const StudyState& study) const;
   storage::Outcome apply_one(const storage::ClaimStudy& t);
   storage::Outcome apply_one(const storage::AskTrials& t);
   storage::Outcome apply_one(const storage::StoreSuggestion& t);

@@ -52,6 +52,8 @@ class Walk {
     Settings settings;
     settings.max_leases = 1 + static_cast<int>(seed % 2);
     if (seed % 3 == 0) settings.bar_ms = 30'000;
+    settings.results_with_points = 1;
+    settings.devices_with_points = 1;
     return settings;
   }
   std::uint64_t draw(std::uint64_t below) { return splitmix64(seed_) % below; }

@@ -306,5 +306,29 @@ TEST_P(StorageContract, ATrialShowsItsNewestAttempts) {
   EXPECT_THAT(storage().load()->studies.at(0).unfinished.at(0).attempts, SizeIs(kAttempts));
 }
 
+TEST_P(StorageContract, R74_LoadCountsTheNewestResultsWithPoints) {
+  apply({create_study(1), start(1, key(1, 0), "a"), append(1, {{1, 0.5}}, "a"),
+         complete(1, {1}, "a"), start(2, key(1, 1), "b"), complete(2, {1}, "b")});
+  const auto points = [&] { return storage().load().value().studies.at(0).points; };
+  const ReportedPoints one{.results = 1, .devices = {"a"}};
+  EXPECT_EQ(points(), one);
+  StoreResult doubt = failed(3, "a");
+  doubt.result.failure->code = kNoPoints;
+  apply({start(3, key(1, 2), "a"), doubt, start(4, key(1, 2), "a"), complete(4, {1}, "a")});
+  EXPECT_EQ(points(), one);  // the same device says it twice
+  doubt.result.attempt = AttemptId{5};
+  apply({start(5, key(1, 3), "a"), doubt, start(6, key(1, 3), "b"), complete(6, {1}, "b")});
+  EXPECT_TRUE(points().are_optional);
+  EXPECT_EQ(points().results, 1);
+}
+
+TEST_P(StorageContract, R74_LoadLeavesOutAttemptsThatBeganWithACheckpoint) {
+  StartAttempt resumed = start(2, key(1, 1));
+  resumed.from =
+      protocol::Checkpoint{AttemptId{1}, protocol::CheckpointFormat::tree, {sha('c'), 10}};
+  apply({create_study(1), start(1, key(1, 0)), resumed, append(2, {{1, 0.5}}), complete(2, {1})});
+  EXPECT_EQ(storage().load().value().studies.at(0).points, ReportedPoints{});
+}
+
 }  // namespace
 }  // namespace hyperflock::storage

@@ -188,10 +188,51 @@ std::vector<protocol::Point> curve_of(Connection& db, const AttemptRow& attempt)
   return lineage.points();
 }
 
+// Returns whether an attempt of another device was not accepted because it had reported no point.
+bool was_doubted(Connection& db, std::int64_t attempt, std::int64_t forgiven,
+                 std::string_view device) {
+  const auto attempts = attempts_from(db, attempt, forgiven, kAllAttempts);
+  return std::ranges::any_of(attempts, [&](const AttemptRow& one) {
+    return counts(one) && one.failure->code == kNoPoints && one.device != device;
+  });
+}
+
+ReportedPoints reported_points(Connection& db, const StudyRow& study) {
+  ReportedPoints points;
+  if (study.complete == 0) return points;
+  struct Without {
+    std::int64_t attempt = 0;
+    std::int64_t forgiven = 0;
+    std::string device;
+  };
+  std::vector<Without> without;  // attempts after others of their trials
+  Query row = db.query(
+      "SELECT a.id, a.code, a.previous, a.resumed_attempt, t.forgiven_attempt, d.device,"
+      " EXISTS (SELECT 1 FROM points AS p WHERE p.attempt = a.id)"
+      " FROM (SELECT state, accepted_attempt, forgiven_attempt FROM trials WHERE study = ?1"
+      " ORDER BY seq DESC LIMIT ?2) AS t JOIN attempts AS a ON a.id = t.accepted_attempt"
+      " LEFT JOIN device_versions AS d ON d.id = a.device_version WHERE t.state = ?3",
+      study.id, kNewestTrials, TrialState::complete);
+  while (row.next()) {
+    if (row.integer(1) != study.code || !row.null(3)) continue;
+    std::string device(row.null(5) ? std::string_view(kErasedDevice) : row.text(5));
+    if (row.integer(6) != 0) {
+      points.add(device);
+    } else if (!row.null(2)) {
+      without.push_back({row.integer(0), row.integer(4), std::move(device)});
+    }
+  }
+  points.are_optional = points.results > 0 && std::ranges::any_of(without, [&](const Without& one) {
+                          return was_doubted(db, one.attempt, one.forgiven, one.device);
+                        });
+  return points;
+}
+
 RunningStudy running_study(Connection& db, StudyRow row) {
   RunningStudy running;
   running.study = std::move(row);
   running.failures = failures_of(db, running.study);
+  running.points = reported_points(db, running.study);
   const StudyId id = running.study.id;
   const bool asked = running.study.spec.kind == protocol::StudyKind::asked;
   {

@@ -434,7 +434,7 @@ export interface Words {
     readonly serverReasons: Readonly<Record<string, string>>;
     /** The state of an attempt whose result the server does not believe. */
     readonly suspect: string;
-    /** Why the server does not believe a result, by the code of the attempt's error (R73). */
+    /** Why the server does not believe a result, by the code of the attempt's error (R73, R74). */
     readonly suspicions: Readonly<Record<string, string>>;
     readonly rejectTrial: string;
     readonly rejectDevice: string;

@@ -484,6 +484,8 @@ export const en: Words = {
     rejected: (who, when) => `Rejected by ${who}, ${when}`,
     suspect: "Suspect",
     suspicions: {
+      no_points:
+        "The attempt reported no points, unlike earlier results of the study. It does not count: the trial runs again on another device. If that reports none either, its result counts.",
       value_out_of_range:
         "The value is outside of the range that the study states. It does not count: the trial runs again on another device, and fails if that gives such a value, too.",
     },

@@ -84,6 +84,8 @@ constexpr std::array kAllowed{
     Allowed{"search_from IS NOT NULL", "SCAN study_progress USING INDEX studies_to_search",
             "any study that lacks best trials is wanted; the index has no others"},
     Allowed{"FROM trials WHERE study = ? ORDER BY number LIMIT", "SEARCH trials ", kPage},
+    Allowed{"ORDER BY seq DESC LIMIT ?2) AS t", "SEARCH trials USING INDEX trials_by_seq", kPage},
+    Allowed{"ORDER BY seq DESC LIMIT ?2) AS t", "SCAN t", kPage},
     Allowed{"INDEXED BY failed_trials", "SEARCH trials USING COVERING INDEX failed_trials",
             "the index has failed trials only, and all are wanted"},
     Allowed{"max(number) + 1", "SEARCH trials ", "reads one end of the key"},
