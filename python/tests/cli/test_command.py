@@ -18,11 +18,13 @@ import pytest
 from fake_console import FakeConsole
 from hyperflock import Client, __version__
 from hyperflock._cli import command as _cli
+from hyperflock._transport.messages import Bounds
 from objectives import objective
 from patience import LIMIT_S
 from typer.testing import CliRunner
 
 EVIL = "\x1b[2J\x1b]0;title\x07evil\u202e\x9b31m"
+SUBMIT = ("submit", "objectives", "--space", '{"x":[1]}')
 ESCAPES = ("\x1b", "\x07", "\x9b", "\u202e")
 
 
@@ -99,6 +101,22 @@ def test_submit_reads_a_script_without_running_it(
     )
     assert [(d.name, d.filename, d.bytes) for d in spec.data] == [("d", "data.bin", 3)]
     assert repr(spec.space[0].values) == "[1, 2.0]"
+
+
+@pytest.mark.parametrize(
+    ("given", "bounds"),
+    [
+        (("0", "1"), Bounds(0.0, 1.0)),
+        (("-inf", "-0.5"), Bounds(high=-0.5)),
+        (("-1e3", "inf"), Bounds(low=-1000.0)),
+    ],
+)
+def test_submit_states_the_range_of_values(
+    capsys: pytest.CaptureFixture[str], server: FakeConsole, given: tuple[str, str], bounds: Bounds
+) -> None:
+    command = ("submit", "objectives", "--space", '{"x": [1]}', "--value-range", *given)
+    assert _run(capsys, *command)[0] == 0
+    assert server.specs[1].value_range == [bounds]
 
 
 def test_submit_takes_a_module_and_json_and_watches(
@@ -201,6 +219,10 @@ def test_lists_hold_no_raw_text_of_devices(
         (["submit", "objectives", "--space", '{"x":[1]}', "--data", "x"], 2, "usage"),
         (["submit", "objectives", "--space", '{"x":[1]}', "--data", "x=nope"], 1, "data_not_found"),
         (["submit", "objectives"], 2, "usage"),
+        ([*SUBMIT, "--value-range", "1", "0"], 1, "bad_field"),
+        ([*SUBMIT, "--value-range", "nan", "0"], 1, "bad_field"),
+        ([*SUBMIT, "--value-range", "inf", "inf"], 1, "bad_field"),
+        ([*SUBMIT, "--value-range", "0"], 2, "usage"),
         (["trials", "1", "--csv", "--json"], 2, "usage"),
         (["watch", "x"], 1, "not_found"),
         (["dance"], 2, "usage"),

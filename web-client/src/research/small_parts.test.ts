@@ -1,10 +1,15 @@
 import { describe, expect, it } from "vitest";
+import { Formatter } from "../i18n/format.ts";
+import { studyRow } from "../stories/research_states.ts";
 import { ConsoleApi } from "./api.ts";
 import { hashOf, routeOf } from "./model/route.ts";
-import { type TrialRow, trialOf } from "./model/rows.ts";
+import { studyOf, type TrialRow, trialOf } from "./model/rows.ts";
 import { noTrials, withRows } from "./model/study_data.ts";
 import { visibleText } from "./model/visible_text.ts";
 import { forgetToken, keepToken, keptToken } from "./session.ts";
+import { rangeText } from "./view_model.ts";
+import { en } from "./words/en.ts";
+import { ja } from "./words/ja.ts";
 
 describe("route", () => {
   it("is the same after a way there and back", () => {
@@ -131,5 +136,29 @@ describe("ConsoleApi", () => {
     ],
   ])("raises %s", async (_, answer, code) => {
     await expect(api(answer).made.trials(3, 0)).rejects.toMatchObject({ code });
+  });
+});
+
+const english = new Formatter("en");
+
+function rangeOf(value_range: unknown) {
+  return rangeText(studyOf(studyRow(7, { value_range })), en, english);
+}
+
+describe("R73: the range of values", () => {
+  it("is not mentioned without a range", () => {
+    expect(rangeText(studyOf(studyRow(7)), en, english)).toBeNull();
+  });
+
+  it("names the limits that the study states", () => {
+    expect(rangeOf([{ low: 0, high: 1 }])).toContain("values: 0 to 1.");
+    expect(rangeOf([{ low: -0.5 }])).toContain(`at least ${english.value(-0.5)}.`);
+    expect(rangeOf([{ high: 0 }])).toContain("at most 0.");
+  });
+
+  it("names one range for each direction", () => {
+    expect(rangeOf([{ low: 0, high: 1 }, {}])).toContain("0 to 1 / any.");
+    const study = studyOf(studyRow(7, { value_range: [{ low: 0 }] }));
+    expect(rangeText(study, ja, new Formatter("ja"))).toContain("0 以上");
   });
 });

@@ -31,6 +31,7 @@ import {
   missingText,
   noBestOf,
   progressOf,
+  rangeText,
   stateText,
   studyName,
   waitsText,
@@ -136,6 +137,7 @@ function Best({ study, store }: Props) {
   const format = store.format.value;
   const { best } = study;
   const why = noBestOf(study);
+  const range = rangeText(study, words, format);
   return (
     <section class="card stack">
       <h2>{study.directions.length > 1 ? words.study.bests : words.study.best}</h2>
@@ -163,6 +165,11 @@ function Best({ study, store }: Props) {
             <TrialLink study={study} store={store} trial={best.trial} />
           </p>
         </>
+      )}
+      {range === null ? null : (
+        <p class="quiet" data-range>
+          {range}
+        </p>
       )}
     </section>
   );

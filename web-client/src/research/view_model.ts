@@ -201,6 +201,23 @@ export function progressOf(study: StudyRow, words: Words, format: Formatter) {
   };
 }
 
+/** Returns the ranges in which the study's values lie; null if it states none. */
+export function rangeText(study: StudyRow, words: Words, format: Formatter): string | null {
+  const { range } = words.study;
+  if (study.valueRange.length === 0) {
+    return null;
+  }
+  const ranges = study.valueRange.map(({ low, high }) => {
+    if (low === null) {
+      return high === null ? range.any : range.atMost(format.value(high));
+    }
+    return high === null
+      ? range.atLeast(format.value(low))
+      : range.between(format.value(low), format.value(high));
+  });
+  return range.text(ranges.join(" / "));
+}
+
 /** Returns how long a study will still take, or why that is not known; null if it has ended. */
 export function estimateText(study: StudyRow, words: Words, format: Formatter): string | null {
   const told = study.estimate;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import sys
 from enum import Enum
 from pathlib import Path
@@ -31,6 +32,7 @@ from hyperflock._client.submission import (
 from hyperflock._client.view import detached_text
 from hyperflock._model.data import prepare
 from hyperflock._model.sweep import Sweep, read_sweep
+from hyperflock._model.value_range import Range
 from hyperflock._reports import export as _export
 from hyperflock._transport import background_loop as _loop
 
@@ -116,6 +118,14 @@ def submit(
             show_default=False,
         ),
     ] = None,
+    value_range: Annotated[
+        tuple[float, float] | None,
+        typer.Option(
+            metavar="LOW HIGH",
+            help="Between which numbers each value lies; -inf and inf: no limit.",
+            show_default=False,
+        ),
+    ] = None,
     max_failures: Annotated[
         int,
         typer.Option(
@@ -186,6 +196,7 @@ def submit(
         requires=_requires(requires),
         time_limit_s=time_limit_s,
         max_failures=max_failures or None,
+        value_range=_value_range(value_range),
         priority=sweep.priority if priority is None else priority,
         webhook=webhook,
         webhook_events=[one.value for one in webhook_event] if webhook_event else None,
@@ -240,6 +251,14 @@ def _requires(text: str | None) -> Requires | None:
     if not isinstance(requires, dict):
         raise HyperflockError("--requires is not a JSON object", code="bad_field", field="requires")
     return cast(Requires, requires)
+
+
+def _value_range(given: tuple[float, float] | None) -> Range | None:
+    """Return the range with None in place of an infinite limit."""
+    if given is None:
+        return None
+    low, high = given
+    return None if low == -math.inf else low, None if high == math.inf else high
 
 
 def _data(items: list[str]) -> dict[str, str]:

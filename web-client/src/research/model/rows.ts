@@ -139,6 +139,10 @@ function studyView(row: wire.StudyRow) {
     priority: row.priority ?? 0,
     webhook: row.webhook === undefined ? null : webhookView(row.webhook),
     direction: row.direction,
+    /** The range of each value (R73); empty: the study states none. null: no limit. */
+    valueRange: (row.value_range ?? []).map(
+      ({ low, high }) => ({ low: low ?? null, high: high ?? null }) as const,
+    ),
     /** The number of trials: those that exist, or those that the owner plans if these are more. */
     total: Math.max(row.total, row.wanted ?? 0),
     complete: row.complete,

@@ -255,6 +255,15 @@ export interface Words {
       >;
     };
     readonly direction: Readonly<Record<"minimize" | "maximize", string>>;
+    /** The range in which the values lie (R73), by which of its limits the study states. */
+    readonly range: {
+      readonly between: (low: string, high: string) => string;
+      readonly atLeast: (low: string) => string;
+      readonly atMost: (high: string) => string;
+      readonly any: string;
+      /** The sentence about the ranges of one value or several. */
+      readonly text: (ranges: string) => string;
+    };
     readonly best: string;
     readonly bestTrial: (number: string) => string;
     readonly bests: string;

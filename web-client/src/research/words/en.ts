@@ -271,6 +271,13 @@ export const en: Words = {
       },
     },
     direction: { minimize: "smaller is better", maximize: "larger is better" },
+    range: {
+      between: (low, high) => `${low} to ${high}`,
+      atLeast: (low) => `at least ${low}`,
+      atMost: (high) => `at most ${high}`,
+      any: "any",
+      text: (ranges) => `Stated range of values: ${ranges}. Others do not count.`,
+    },
     best: "Best trial",
     bestTrial: (number) => `Trial ${number}`,
     bests: "Best trials",

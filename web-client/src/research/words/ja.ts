@@ -274,6 +274,13 @@ export const ja: Words = {
       },
     },
     direction: { minimize: "小さいほど良い", maximize: "大きいほど良い" },
+    range: {
+      between: (low, high) => `${low} から ${high} まで`,
+      atLeast: (low) => `${low} 以上`,
+      atMost: (high) => `${high} 以下`,
+      any: "制限なし",
+      text: (ranges) => `値の範囲：${ranges}。範囲の外の値は採用しません。`,
+    },
     best: "最良の試行",
     bestTrial: (number) => `試行 ${number}`,
     bests: "最良の試行",
