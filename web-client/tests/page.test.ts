@@ -165,7 +165,7 @@ describe("the language", () => {
   it("is the browser's, can be switched, and is remembered", async () => {
     await openGood();
     expect(await page.locator("html").getAttribute("lang")).toBe("en");
-    await page.locator("[data-action=language]").click();
+    await page.locator("[data-action=language]").selectOption("ja");
     await page.reload();
     await page.locator("[data-phase=idle]").waitFor();
     expect(await page.locator("html").getAttribute("lang")).toBe("ja");
@@ -179,6 +179,40 @@ describe("the language", () => {
     await other.locator("[data-phase=idle]").waitFor();
     expect(await other.locator("[data-action=start]").textContent()).toBe("開始");
     await japanese.close();
+  });
+
+  it("is fetched with the page only where the browser prefers it", async () => {
+    const spanish = await browser.newContext({ locale: "es-MX" });
+    const own = await spanish.newPage();
+    const fetched: string[] = [];
+    own.on("request", (request) => fetched.push(new URL(request.url()).pathname));
+    await own.goto(`${server.origin}/join#${GOOD_CODE}`);
+    await own.locator("[data-phase=idle]").waitFor();
+    expect(await own.locator("[data-action=start]").textContent()).toBe("Empezar");
+    expect(await own.locator("html").getAttribute("lang")).toBe("es");
+    expect(await own.locator(".colophon").textContent()).toContain("sin revisar");
+    const files = fetched.filter((path) => path.endsWith(".js"));
+    await spanish.close();
+
+    fetched.length = 0;
+    page.on("request", (request) => fetched.push(new URL(request.url()).pathname));
+    await openGood();
+    const plain = fetched.filter((path) => path.endsWith(".js"));
+    expect(files.filter((path) => !plain.includes(path))).toHaveLength(1);
+  });
+
+  it("stays as it is, with a sentence, if the other one cannot be fetched", async () => {
+    await openGood();
+    await context.setOffline(true);
+    const list = page.locator("[data-action=language]");
+    await list.selectOption("zh");
+    expect(await page.locator(".language-failed").textContent()).toContain("could not be fetched");
+    await expect.poll(() => list.inputValue()).toBe("en");
+    expect(await page.locator("[data-action=start]").textContent()).toBe("Start");
+    await context.setOffline(false);
+    await list.selectOption("ja");
+    await page.locator(".language-failed").waitFor({ state: "detached" });
+    expect(await page.locator("[data-action=start]").textContent()).toBe("開始");
   });
 });
 

@@ -88,7 +88,7 @@ describe("without", () => {
     const join = await joinEnd(page);
     const selfTest = await selfTestEnd(page);
     if (isRefusal(feature)) {
-      const { reasons } = dictionaries.en.unsupported;
+      const { reasons } = dictionaries.of("en").unsupported;
       const reason = feature.without as keyof typeof reasons;
       expect([join.code, selfTest.code]).toEqual([reason, reason]);
       for (const { text } of [join, selfTest]) {

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, inject, it } from "vitest";
 import { checkNames } from "../src/selftest/finding.ts";
 import { selfTestStories } from "../src/stories/selftest_states.ts";
 import { launch } from "./support/browser.ts";
-import { open } from "./support/checks.ts";
+import { open, VOLUNTEER_LANGUAGES } from "./support/checks.ts";
 import { GOOD_CODE, type StaticServer, serve } from "./support/static_server.ts";
 import { describeStories } from "./support/stories.ts";
 
@@ -31,6 +31,7 @@ afterAll(async () => {
 describeStories({
   names: Object.keys(selfTestStories),
   browser: () => browser,
+  languages: VOLUNTEER_LANGUAGES,
   touchPx: TOUCH_PX,
   show: async (page, name, language) => {
     await page.goto(`${stories.origin}/selftest.html?story=${name}&lang=${language}`);

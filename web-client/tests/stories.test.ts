@@ -6,7 +6,12 @@ import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { en } from "../src/i18n/en.ts";
 import { OTHER_PROJECT, STORY_CODE, stories } from "../src/stories/states.ts";
 import { launch } from "./support/browser.ts";
-import { LANGUAGES, overflow, problemsAtEachWidth, violations } from "./support/checks.ts";
+import {
+  overflow,
+  problemsAtEachWidth,
+  VOLUNTEER_LANGUAGES,
+  violations,
+} from "./support/checks.ts";
 import { type StaticServer, serve } from "./support/static_server.ts";
 import { describeStories } from "./support/stories.ts";
 
@@ -37,6 +42,7 @@ async function show(page: Page, story: string, language: string): Promise<void> 
 describeStories({
   names: Object.keys(stories),
   browser: () => browser,
+  languages: VOLUNTEER_LANGUAGES,
   touchPx: TOUCH_PX,
   show: async (page, name, language) => {
     await show(page, name, language);
@@ -80,9 +86,14 @@ it("works by keyboard alone, and the focus is never lost", async () => {
 
   await page.keyboard.press("Tab");
   await expect.poll(async () => [await focused(), await ring()]).toEqual(["language", "solid"]);
-  await page.keyboard.press("Enter");
-  expect(await page.locator("[data-action=start]").textContent()).toBe("開始");
-  await page.keyboard.press("Enter");
+  for (const [key, label] of [
+    ["End", "开始"],
+    ["ArrowUp", "開始"],
+    ["Home", "Start"],
+  ] as const) {
+    await page.keyboard.press(key);
+    await expect.poll(() => page.locator("[data-action=start]").textContent()).toBe(label);
+  }
 
   await page.keyboard.press("Tab");
   await expect.poll(async () => [await focused(), await ring()]).toEqual(["start", "solid"]);
@@ -100,7 +111,7 @@ it("works by keyboard alone, and the focus is never lost", async () => {
   await page.close();
 });
 
-describe.each(LANGUAGES)("forgetting this device in %s", (language) => {
+describe.each(VOLUNTEER_LANGUAGES)("forgetting this device in %s", (language) => {
   it("asks once more, keeps the focus, and fits every width", async () => {
     const page = await browser.newPage({ viewport: { width: 390, height: 844 } });
     await show(page, "stopped", language);
@@ -152,7 +163,7 @@ it("pauses, resumes and switches the last trial by keyboard, with the focus kept
   await page.close();
 });
 
-describe.each(LANGUAGES)("on a small phone in %s", (language) => {
+describe.each(VOLUNTEER_LANGUAGES)("on a small phone in %s", (language) => {
   it.each([
     [320, 568],
     [360, 640],
@@ -176,7 +187,7 @@ describe.each(LANGUAGES)("on a small phone in %s", (language) => {
   });
 });
 
-describe.each(LANGUAGES)("the night clock in %s", (language) => {
+describe.each(VOLUNTEER_LANGUAGES)("the night clock in %s", (language) => {
   it("covers the page, is accessible, ends by a tap and by Escape, and gives the focus back", async () => {
     const page = await browser.newPage({ viewport: { width: 390, height: 844 } });
     await show(page, "computing", language);

@@ -1,8 +1,14 @@
-// The texts of the join page in each language. Page thread; pure data.
+// The texts of the join page in each language. Page thread.
 
 import type { Dictionary } from "./dictionary.ts";
 import { en } from "./en.ts";
 import { ja } from "./ja.ts";
-import type { Language } from "./language.ts";
+import { PageWords } from "./page_words.ts";
 
-export const dictionaries: Readonly<Record<Language, Dictionary>> = { en, ja };
+export const dictionaries = new PageWords<Dictionary>(
+  { en, ja },
+  {
+    es: async () => (await import("./es/index.ts")).es,
+    zh: async () => (await import("./zh/index.ts")).zh,
+  },
+);

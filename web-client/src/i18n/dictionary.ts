@@ -37,6 +37,12 @@ export interface Dictionary {
   /** BCP 47 tag, for `lang` and Intl. */
   readonly tag: string;
   readonly pageTitle: string;
+  /** The label of the list of languages. */
+  readonly language: string;
+  /** Said if the texts of a language could not be fetched. */
+  readonly languageFailed: string;
+  /** Says that no native speaker has reviewed these texts. */
+  readonly notReviewed?: string;
 
   readonly intro: {
     readonly eyebrow: string;

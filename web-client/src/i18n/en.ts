@@ -7,6 +7,8 @@ import { enLimits } from "./limits_words.ts";
 export const en: Dictionary = {
   tag: "en",
   pageTitle: "Join – Hyperflock",
+  language: "Language",
+  languageFailed: "This language could not be fetched.",
 
   intro: {
     eyebrow: "Volunteer computing",

@@ -50,9 +50,9 @@ export class Formatter {
       notation: "scientific",
       maximumSignificantDigits: 7,
     });
-    // In Japanese, a list of the type "unit" would have spaces between its parts, which Japanese
-    // does not use.
-    const type = new Intl.Locale(tag).language === "ja" ? "conjunction" : "unit";
+    // In a list of the type "unit", Japanese would have spaces between the parts, which it does not
+    // use, and Chinese would have nothing between them.
+    const type = /^(ja|zh)\b/.test(tag) ? "conjunction" : "unit";
     this.#list = new Intl.ListFormat(tag, { type });
     this.#time = new Intl.DateTimeFormat(tag, { dateStyle: "medium", timeStyle: "short" });
     this.#shortTime = new Intl.DateTimeFormat(tag, {

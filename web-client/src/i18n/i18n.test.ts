@@ -1,31 +1,63 @@
 import { describe, expect, it } from "vitest";
 import { dictionaries } from "./dictionaries.ts";
+import { en } from "./en.ts";
+import { es } from "./es/index.ts";
 import { Formatter } from "./format.ts";
+import { ja } from "./ja.ts";
 import {
   languageNames,
   otherLanguage,
   preferredLanguage,
   rememberedLanguage,
   rememberLanguage,
+  type VolunteerLanguage,
+  volunteerLanguageNames,
 } from "./language.ts";
+import { LanguageChoice, readableLanguage } from "./language_choice.ts";
+import { PageWords } from "./page_words.ts";
 import { describeWords } from "./words.fixture.ts";
+import { zh } from "./zh/index.ts";
 
-describeWords("the join page's words", dictionaries, {
-  sameEverywhere: ["/trial/bytes()", "/inApp/browser/ios", "/inApp/browser/android"],
-  otherParts: { "/project/studies()": ["‹1›"] }, // Japanese has no plural
-});
+describeWords(
+  "the join page's words",
+  { en, es, ja, zh },
+  {
+    sameEverywhere: ["/inApp/browser/ios", "/inApp/browser/android"],
+    same: { ja: ["/trial/bytes()"], zh: ["/trial/bytes()"] },
+    otherParts: { "/project/studies()": ["‹1›"] }, // Japanese and Chinese have no plural
+    notInEnglish: ["/notReviewed"],
+  },
+);
 
-it("Every language has its words.", () => {
-  expect(Object.keys(dictionaries)).toEqual(Object.keys(languageNames));
+it("Every language has its words.", async () => {
+  const all = { en, es, ja, zh };
+  expect(Object.keys(all)).toEqual(Object.keys(volunteerLanguageNames));
+  for (const [language, words] of Object.entries(all)) {
+    expect(await dictionaries.load(language as VolunteerLanguage)).toBe(true);
+    expect(dictionaries.of(language as VolunteerLanguage)).toBe(words);
+  }
 });
 
 describe("language", () => {
+  const preferred = (tags: string[]) => preferredLanguage(tags, volunteerLanguageNames);
+
   it("is the first of the browser's languages that we speak, else English", () => {
-    expect(preferredLanguage(["ja-JP", "en"])).toBe("ja");
-    expect(preferredLanguage(["de-DE", "JA"])).toBe("ja");
-    expect(preferredLanguage(["de", "fr"])).toBe("en");
-    expect(preferredLanguage([])).toBe("en");
-    expect(preferredLanguage(["constructor"])).toBe("en");
+    expect(preferred(["ja-JP", "en"])).toBe("ja");
+    expect(preferred(["de-DE", "JA"])).toBe("ja");
+    expect(preferred(["ca", "es-MX"])).toBe("es");
+    expect(preferred(["de", "fr"])).toBe("en");
+    expect(preferred([])).toBe("en");
+    expect(preferred(["constructor"])).toBe("en");
+    expect(preferredLanguage(["es", "ja"], languageNames)).toBe("ja");
+  });
+
+  it("is Simplified Chinese only for those who read it", () => {
+    for (const tag of ["zh", "zh-CN", "zh-Hans-SG", "zh-hans-hk"]) {
+      expect(preferred([tag]), tag).toBe("zh");
+    }
+    for (const tag of ["zh-TW", "zh-HK", "zh-Hant", "zh-Hant-CN", "zh-mo"]) {
+      expect(preferred([tag, "ja"]), tag).toBe("ja");
+    }
   });
 
   it("is remembered", () => {
@@ -34,9 +66,12 @@ describe("language", () => {
       getItem: (key: string) => kept.get(key) ?? null,
       setItem: (key: string, value: string) => void kept.set(key, value),
     };
-    expect(rememberedLanguage(store)).toBeNull();
+    expect(rememberedLanguage(store, languageNames)).toBeNull();
     rememberLanguage(store, otherLanguage("en"));
-    expect(rememberedLanguage(store)).toBe("ja");
+    expect(rememberedLanguage(store, languageNames)).toBe("ja");
+    rememberLanguage(store, "es");
+    expect(rememberedLanguage(store, volunteerLanguageNames)).toBe("es");
+    expect(rememberedLanguage(store, languageNames)).toBeNull();
   });
 
   it("works where storage is forbidden", () => {
@@ -44,14 +79,83 @@ describe("language", () => {
       throw new Error("SecurityError");
     };
     const store = { getItem: forbidden, setItem: forbidden };
-    expect(rememberedLanguage(store)).toBeNull();
+    expect(rememberedLanguage(store, languageNames)).toBeNull();
     expect(() => rememberLanguage(store, "ja")).not.toThrow();
+  });
+});
+
+describe("A choice of language", () => {
+  function scenario() {
+    const arrivals = new Map<string, (text: string | null) => void>();
+    const fetched = (name: string) => () =>
+      new Promise<string>((resolve, reject) => {
+        arrivals.set(name, (text) =>
+          text === null ? reject(new Error("offline")) : resolve(text),
+        );
+      });
+    const book = new PageWords<string>(
+      { en: "Start", ja: "開始" },
+      { es: fetched("es"), zh: fetched("zh") },
+    );
+    const remembered: string[] = [];
+    const choice = new LanguageChoice("en", [book], (language) => remembered.push(language));
+    return { arrivals, book, choice, remembered };
+  }
+
+  it("counts at once if the texts are here", () => {
+    const { choice, remembered } = scenario();
+    void choice.choose("ja");
+    expect(choice.language.value).toBe("ja");
+    expect(remembered).toEqual(["ja"]);
+  });
+
+  it("counts when the texts have been fetched", async () => {
+    const { arrivals, book, choice } = scenario();
+    const chosen = choice.choose("es");
+    expect(choice.language.value).toBe("en");
+    arrivals.get("es")?.("Empezar");
+    await chosen;
+    expect(book.of(choice.language.value)).toBe("Empezar");
+  });
+
+  it("changes nothing and says so if the texts cannot be fetched; it may be made again", async () => {
+    const { arrivals, choice, remembered } = scenario();
+    const chosen = choice.choose("es");
+    arrivals.get("es")?.(null);
+    await chosen;
+    expect([choice.language.value, choice.hasFailed.value, remembered]).toEqual(["en", true, []]);
+    const again = choice.choose("es");
+    expect(choice.hasFailed.value).toBe(false);
+    arrivals.get("es")?.("Empezar");
+    await again;
+    expect(choice.language.value).toBe("es");
+  });
+
+  it("is overtaken by a later one", async () => {
+    const { arrivals, choice, remembered } = scenario();
+    const first = choice.choose("es");
+    const second = choice.choose("zh");
+    arrivals.get("zh")?.("开始");
+    await second;
+    arrivals.get("es")?.("Empezar");
+    await first;
+    expect([choice.language.value, remembered]).toEqual(["zh", ["zh"]]);
+  });
+
+  it("is English at the start if the reader's texts cannot be fetched", async () => {
+    const { arrivals, book } = scenario();
+    const start = readableLanguage("zh", [book]);
+    arrivals.get("zh")?.(null);
+    expect(await start).toBe("en");
+    expect(() => book.of("zh")).toThrow("were not fetched");
   });
 });
 
 describe("Formatter", () => {
   const english = new Formatter("en");
   const japanese = new Formatter("ja");
+  const spanish = new Formatter("es");
+  const chinese = new Formatter("zh-Hans");
 
   it("groups integers", () => {
     expect(english.integer(12_345_678)).toBe("12,345,678");
@@ -91,6 +195,10 @@ describe("Formatter", () => {
   it("joins parts so that each is seen to end", () => {
     expect(english.list(["1 h", "2 min"])).toBe("1 h, 2 min");
     expect(japanese.list(["A 2 台", "B 1 台", "C"])).toBe("A 2 台、B 1 台、C");
+    expect(spanish.list(["solo mientras se carga", "30 min al día"])).toBe(
+      "solo mientras se carga y 30 min al día",
+    );
+    expect(chinese.list(["仅在充电时", "每天 30 分钟", "C"])).toBe("仅在充电时、每天 30 分钟和C");
   });
 
   it("shows a metric with the digits that count", () => {

@@ -7,6 +7,8 @@ import { jaLimits } from "./limits_words.ts";
 export const ja: Dictionary = {
   tag: "ja",
   pageTitle: "参加する – Hyperflock",
+  language: "言語",
+  languageFailed: "この言語を読み込めませんでした。",
 
   intro: {
     eyebrow: "ボランティア・コンピューティング",

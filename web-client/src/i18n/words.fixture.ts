@@ -1,47 +1,73 @@
-// One test suite for the dictionaries of all pages: the English and the Japanese texts must correspond.
+// One test suite for the texts of all pages: the English texts and those of the other languages must correspond.
 
 import { describe, expect, it } from "vitest";
 
-const JAPANESE = /[\u3040-\u30ff\u4e00-\u9fff]/;
+/** The characters of which a text in this language has at least one. Spanish is compared with the English text. */
+const SCRIPTS: Readonly<Record<string, RegExp>> = {
+  ja: /[\u3040-\u30ff\u4e00-\u9fff]/,
+  zh: /[\u4e00-\u9fff]/,
+};
+const TAGS: Readonly<Record<string, string>> = { zh: "zh-Hans" };
 
 interface Exceptions {
-  /** The paths of texts that are the same in both languages, for example names. */
+  /** The paths of texts that are the same in English and in other languages, for example names. */
   readonly sameEverywhere?: readonly string[];
-  /** The parameters that a Japanese sentence uses, by path, if they differ from those of the English sentence. */
+  /** The same, in one language. */
+  readonly same?: Readonly<Record<string, readonly string[]>>;
+  /** The parameters that a sentence of a language uses, by path, if they differ from those of the English sentence. */
   readonly otherParts?: Readonly<Record<string, readonly string[]>>;
+  /** The paths of texts that English and Japanese do not have. */
+  readonly notInEnglish?: readonly string[];
 }
 
-/** Declares the suite for two dictionaries. `what` is its title and the subject of its tests' names. */
+interface Tagged {
+  readonly tag: string;
+}
+
+/** Declares the suite for the texts of a page, by language. `what` is its title and the subject of its tests' names. */
 export function describeWords(
   what: string,
-  { en, ja }: { readonly en: { readonly tag: string }; readonly ja: { readonly tag: string } },
-  { sameEverywhere = [], otherParts = {} }: Exceptions = {},
+  { en, ...others }: Readonly<Record<string, Tagged>> & { readonly en: Tagged },
+  { sameEverywhere = [], same = {}, otherParts = {}, notInEnglish = [] }: Exceptions = {},
 ): void {
   describe(what, () => {
     const english = new Map(leaves(en));
-    const japanese = new Map(leaves(ja));
 
-    it("say something under the same keys in both languages", () => {
-      expect([...japanese.keys()]).toEqual([...english.keys()]);
-      for (const [path, text] of [...english, ...japanese]) {
-        expect(text.trim(), path).not.toBe("");
-      }
+    it("have an English tag", () => {
+      expect(en.tag).toBe("en");
     });
 
-    it("use the same parts, wherever the grammar puts them", () => {
-      for (const [path, text] of japanese) {
-        const parts = otherParts[path] ?? partsOf(english.get(path) ?? "");
-        expect(partsOf(text), path).toEqual(parts);
-      }
-    });
+    describe.each(Object.keys(others))("in %s", (language) => {
+      const words = others[language] as Tagged;
+      const own = new Map(leaves(words));
 
-    it("hold no sentence that was left in English", () => {
-      const left = [...japanese].filter(([, text]) => !JAPANESE.test(text)).map(([path]) => path);
-      expect(left.sort()).toEqual(["/tag", ...sameEverywhere].sort());
-    });
+      it("say something under the same keys as the English texts", () => {
+        const keys = [...own.keys()].filter((path) => !notInEnglish.includes(path));
+        expect(keys.sort()).toEqual([...english.keys()].sort());
+        for (const [path, text] of [...english, ...own]) {
+          expect(text.trim(), path).not.toBe("");
+        }
+      });
 
-    it("carry their own language tag", () => {
-      expect([en.tag, ja.tag]).toEqual(["en", "ja"]);
+      it("use the same parts, wherever the grammar puts them", () => {
+        for (const [path, text] of own) {
+          const parts = otherParts[path] ?? partsOf(english.get(path) ?? "");
+          expect(partsOf(text), path).toEqual(parts);
+        }
+      });
+
+      it("hold no sentence that was left in English", () => {
+        const script = SCRIPTS[language];
+        const isLeft = ([path, text]: [string, string]) =>
+          script === undefined ? text === english.get(path) : !script.test(text);
+        const left = [...own].filter(isLeft).map(([path]) => path);
+        const expected = [...sameEverywhere, ...(same[language] ?? [])];
+        expect(left.filter((path) => path !== "/tag").sort()).toEqual(expected.sort());
+      });
+
+      it("carry their own language tag", () => {
+        expect(words.tag).toBe(TAGS[language] ?? language);
+      });
     });
   });
 }

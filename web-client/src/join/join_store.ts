@@ -16,7 +16,8 @@ import { computed, effect, type ReadonlySignal, type Signal, signal } from "@pre
 import { dictionaries } from "../i18n/dictionaries.ts";
 import type { Dictionary, ProjectProblem } from "../i18n/dictionary.ts";
 import { Formatter } from "../i18n/format.ts";
-import type { Language } from "../i18n/language.ts";
+import type { VolunteerLanguage } from "../i18n/language.ts";
+import { LanguageChoice } from "../i18n/language_choice.ts";
 import { shownName } from "../ui/shown_name.ts";
 import type { DownloadSize, Downloads } from "./download/download.ts";
 import type { CodeResult } from "./enrolment_code.ts";
@@ -84,8 +85,9 @@ export interface JoinEnvironment {
   readonly rememberLimits: (limits: Limits) => void;
   /** What this browser reports, and so which limits it can keep. */
   readonly reports: Reports;
-  readonly language: Language;
-  readonly rememberLanguage: (language: Language) => void;
+  /** The language at the start. Its texts must be here. */
+  readonly language: VolunteerLanguage;
+  readonly rememberLanguage: (language: VolunteerLanguage) => void;
 }
 
 /** A project that a link with several projects offers. */
@@ -128,7 +130,7 @@ const FORGOTTEN: ReadonlySet<VolunteerSnapshot["state"]["phase"]> = new Set([
 ]);
 
 export class JoinStore {
-  readonly language: Signal<Language>;
+  readonly choice: LanguageChoice;
   readonly words: ReadonlySignal<Dictionary>;
   readonly format: ReadonlySignal<Formatter>;
   /** The chosen project. Its names, and those of the choices, are as the page shows them. */
@@ -194,13 +196,17 @@ export class JoinStore {
     this.#environment = environment;
     this.#nowMs = signal(environment.now());
     this.#given = new GivenStore(environment);
-    this.language = signal(environment.language);
+    this.choice = new LanguageChoice(
+      environment.language,
+      [dictionaries],
+      environment.rememberLanguage,
+    );
     this.gpuShare = signal(environment.gpuShare);
     this.hasGpu = environment.hasGpu;
     this.limits = signal(environment.limits);
     this.reports = environment.reports;
-    this.words = computed(() => dictionaries[this.language.value]);
-    this.format = computed(() => new Formatter(this.language.value));
+    this.words = computed(() => dictionaries.of(this.choice.language.value));
+    this.format = computed(() => new Formatter(this.words.value.tag));
     this.#online = signal(environment.online);
     this.#inApp = signal(environment.inApp);
     const { code, memory } = environment;
@@ -380,11 +386,6 @@ export class JoinStore {
   /** Hides the advice to leave the app's browser, because the volunteer wants to try this one. */
   stayInApp(): void {
     this.#inApp.value = null;
-  }
-
-  setLanguage(language: Language): void {
-    this.language.value = language;
-    this.#environment.rememberLanguage(language);
   }
 
   dispose(): void {

@@ -18,7 +18,7 @@ const LIMITS: Limits = {
 describe("limits in few words", () => {
   it("name what is set, and that nothing is", () => {
     const say = (limits: Limits, language: "en" | "ja") =>
-      limitsSummary(limits, dictionaries[language].limits, new Formatter(language));
+      limitsSummary(limits, dictionaries.of(language).limits, new Formatter(language));
     expect(say(LIMITS, "en")).toBe(
       "only while charging, battery above 30%, 22:00 to 7:00, 2 hr a day, 200 MB of data a day, 20 MB of data for one study",
     );

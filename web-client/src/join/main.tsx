@@ -11,7 +11,10 @@ import "../app_shell/app_notes.css";
 import { createVolunteer, ProjectMemory, reportsOf } from "@hyperflock/worker-runtime/page";
 import { AppShell } from "../app_shell/app_shell.ts";
 import { InstallHint, type InstallOffer, isIosSafari } from "../app_shell/install_hint.ts";
-import { languages, listen, local, session, show } from "../ui/browser.ts";
+import { dictionaries } from "../i18n/dictionaries.ts";
+import { volunteerLanguageNames } from "../i18n/language.ts";
+import { readableLanguage } from "../i18n/language_choice.ts";
+import { firstLanguage, listen, local, remember, session, show } from "../ui/browser.ts";
 import { downloadSize, NOTHING_KEPT } from "./download/download.ts";
 import { keptHere } from "./download/kept_here.ts";
 import { clearCode, dropTabCode, joinLink, takeCode } from "./enrolment_code.ts";
@@ -52,7 +55,10 @@ document.addEventListener("visibilitychange", () => {
 
 const address = { location, history, store: session };
 const memory = new ProjectMemory(local);
-const { code, memories } = await recall(takeCode(address), memory);
+const [{ code, memories }, language] = await Promise.all([
+  recall(takeCode(address), memory),
+  readableLanguage(firstLanguage(volunteerLanguageNames), [dictionaries]),
+]);
 if (memories.projects.length > 0) void shell.keep();
 
 // An app on the home screen of iOS has a storage of its own. So the icon needs the code in its address, and no manifest,
@@ -115,7 +121,8 @@ const store = new JoinStore({
   limits: rememberedLimits(local),
   rememberLimits: (limits) => rememberLimits(local, limits),
   reports: reportsOf(navigator),
-  ...languages,
+  language,
+  rememberLanguage: remember,
 });
 
 // Another join link that is opened in this tab changes only the fragment. So the page starts again with the new code.

@@ -5,6 +5,7 @@ import { AppNotes } from "../app_shell/app_notes.tsx";
 import type { AppShell } from "../app_shell/app_shell.ts";
 import type { InstallHint } from "../app_shell/install_hint.ts";
 import { Frame, useDocument } from "../ui/frame.tsx";
+import { LanguageList } from "../ui/language_list.tsx";
 import { ProgressBar } from "../ui/progress_bar.tsx";
 import { ForgetDevice } from "./forget_device.tsx";
 import { GivenPanel } from "./given/given_panel.tsx";
@@ -108,8 +109,7 @@ export function JoinPage({ store, app }: Props & { readonly app: AppParts }) {
     trial !== null || action?.kind === "stop" || more.some(({ kind }) => kind === "stop");
   return (
     <Frame
-      language={store.language.value}
-      onLanguage={(language) => store.setLanguage(language)}
+      languages={<LanguageList choice={store.choice} words={store.words.value} />}
       announcement={announcement}
     >
       <main class={joined ? "layout is-joined" : "layout"}>
@@ -122,6 +122,9 @@ export function JoinPage({ store, app }: Props & { readonly app: AppParts }) {
           {store.words.value.selfTest}
         </a>
         <p>{store.words.value.footer}</p>
+        {store.words.value.notReviewed === undefined ? null : (
+          <p>{store.words.value.notReviewed}</p>
+        )}
       </footer>
     </Frame>
   );

@@ -2,7 +2,7 @@
 
 import type { ComponentChild } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import { Frame, useDocument } from "../ui/frame.tsx";
+import { Frame, OtherLanguage, useDocument } from "../ui/frame.tsx";
 import { Icon } from "../ui/icons.tsx";
 import { shownName } from "../ui/shown_name.ts";
 import { hashOf } from "./model/route.ts";
@@ -114,8 +114,12 @@ export function ResearchPage({ store }: Props) {
   );
   return (
     <Frame
-      language={store.language.value}
-      onLanguage={(language) => store.setLanguage(language)}
+      languages={
+        <OtherLanguage
+          language={store.language.value}
+          onLanguage={(language) => store.setLanguage(language)}
+        />
+      }
       announcement={announcementOf(store)}
       skip={skip}
       side={<SignedIn store={store} />}

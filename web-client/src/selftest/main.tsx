@@ -11,12 +11,16 @@ import {
   type ProbeScope,
   probe,
 } from "@hyperflock/worker-runtime/selftest";
+import { dictionaries } from "../i18n/dictionaries.ts";
+import { volunteerLanguageNames } from "../i18n/language.ts";
+import { readableLanguage } from "../i18n/language_choice.ts";
 import { clearCode, takeCode } from "../join/enrolment_code.ts";
-import { languages, session, show } from "../ui/browser.ts";
+import { firstLanguage, remember, session, show } from "../ui/browser.ts";
 import { runChecks } from "./checks.ts";
 import { SelfTestPage } from "./page.tsx";
 import { SelfTestStore } from "./selftest_store.ts";
 import { sendReport } from "./upload.ts";
+import { selfTestWords } from "./words/index.ts";
 
 const address = { location, history, store: session };
 const code = takeCode(address);
@@ -32,7 +36,11 @@ const store = new SelfTestStore({
   runChecks,
   checkPython,
   send: (chosen, report) => sendReport(chosen, report, (path, init) => fetch(path, init)),
-  ...languages,
+  language: await readableLanguage(firstLanguage(volunteerLanguageNames), [
+    dictionaries,
+    selfTestWords,
+  ]),
+  rememberLanguage: remember,
 });
 
 show(<SelfTestPage store={store} />);

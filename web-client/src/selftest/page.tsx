@@ -2,8 +2,8 @@
 // another sends the report. Page thread.
 
 import type { ComponentChild } from "preact";
-import { dictionaries } from "../i18n/dictionaries.ts";
 import { Frame, useDocument } from "../ui/frame.tsx";
+import { LanguageList } from "../ui/language_list.tsx";
 import { ProgressBar } from "../ui/progress_bar.tsx";
 import type { Check } from "./finding.ts";
 import type { SelfTestStore } from "./selftest_store.ts";
@@ -16,7 +16,7 @@ function verdictOf(store: SelfTestStore): string {
   const { verdict } = store.words.value;
   const obstacle = store.obstacle.value;
   if (obstacle !== null) {
-    const { unsupported, states } = dictionaries[store.language.value];
+    const { unsupported, states } = store.pageWords.value;
     return verdict.bad(`${unsupported.reasons[obstacle]} ${states.failureCode(obstacle)}`);
   }
   return store.isLooked.value ? verdict.good : verdict.looking;
@@ -146,8 +146,7 @@ export function SelfTestPage({ store }: Props) {
   const sent = store.sending.value.kind === "not_sent" ? "" : ` ${sendingText(store)}`;
   return (
     <Frame
-      language={store.language.value}
-      onLanguage={(language) => store.setLanguage(language)}
+      languages={<LanguageList choice={store.choice} words={store.pageWords.value} />}
       announcement={store.isLooked.value ? `${verdictOf(store)}${pythonDone}${sent}` : ""}
     >
       <main class="selftest" data-looked={store.isLooked.value}>

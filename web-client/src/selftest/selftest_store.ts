@@ -4,10 +4,14 @@
 import type { UnsupportedReason } from "@hyperflock/worker-runtime/page";
 import type { PythonCheck } from "@hyperflock/worker-runtime/selftest";
 import { computed, type ReadonlySignal, type Signal, signal } from "@preact/signals";
+import { dictionaries } from "../i18n/dictionaries.ts";
+import type { Dictionary } from "../i18n/dictionary.ts";
 import { Formatter } from "../i18n/format.ts";
-import type { Language } from "../i18n/language.ts";
+import type { VolunteerLanguage } from "../i18n/language.ts";
+import { LanguageChoice } from "../i18n/language_choice.ts";
 import { type Check, type CheckName, checkNames, type Finding, finding } from "./finding.ts";
 import type { Report, Sent } from "./upload.ts";
+import type { SelfTestWords } from "./words/dictionary.ts";
 import { selfTestWords } from "./words/index.ts";
 
 export interface SelfTestEnvironment {
@@ -24,8 +28,9 @@ export interface SelfTestEnvironment {
     onLoading: (loaded: number, total: number) => void,
   ) => Promise<PythonCheck>;
   readonly send: (code: string, report: Report) => Promise<Sent>;
-  readonly language: Language;
-  readonly rememberLanguage: (language: Language) => void;
+  /** The language at the start. The texts of both pages in it must be here. */
+  readonly language: VolunteerLanguage;
+  readonly rememberLanguage: (language: VolunteerLanguage) => void;
 }
 
 export type PythonPhase =
@@ -38,8 +43,10 @@ export type SendPhase = { readonly kind: "not_sent" } | { readonly kind: "sendin
 const NOT_YET = finding("skipped");
 
 export class SelfTestStore {
-  readonly language: Signal<Language>;
-  readonly words: ReadonlySignal<(typeof selfTestWords)["en"]>;
+  readonly choice: LanguageChoice;
+  readonly words: ReadonlySignal<SelfTestWords>;
+  /** The texts of the join page, for the sentences that both pages say. */
+  readonly pageWords: ReadonlySignal<Dictionary>;
   readonly format: ReadonlySignal<Formatter>;
   /** The checks with their findings, in the order of the table. */
   readonly checks: ReadonlySignal<readonly Check[]>;
@@ -55,9 +62,14 @@ export class SelfTestStore {
   constructor(environment: SelfTestEnvironment) {
     this.environment = environment;
     this.obstacle = signal(environment.obstacle);
-    this.language = signal(environment.language);
-    this.words = computed(() => selfTestWords[this.language.value]);
-    this.format = computed(() => new Formatter(this.language.value));
+    this.choice = new LanguageChoice(
+      environment.language,
+      [dictionaries, selfTestWords],
+      environment.rememberLanguage,
+    );
+    this.words = computed(() => selfTestWords.of(this.choice.language.value));
+    this.pageWords = computed(() => dictionaries.of(this.choice.language.value));
+    this.format = computed(() => new Formatter(this.words.value.tag));
     this.checks = computed(() =>
       checkNames.map((name) => ({ name, ...(this.#findings.value.get(name) ?? NOT_YET) })),
     );
@@ -94,11 +106,6 @@ export class SelfTestStore {
     this.sending.value = { kind: "sending" };
     const report = { class: deviceClass, engine, checks: this.checks.value };
     this.sending.value = await this.environment.send(code, report);
-  }
-
-  setLanguage(language: Language): void {
-    this.language.value = language;
-    this.environment.rememberLanguage(language);
   }
 
   /** A page without an obstacle starts threads, which may have one. */

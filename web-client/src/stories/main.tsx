@@ -9,7 +9,9 @@ import "../join/night.css";
 import "../app_shell/app_notes.css";
 import { signal } from "@preact/signals";
 import { InstallHint } from "../app_shell/install_hint.ts";
-import type { Language } from "../i18n/language.ts";
+import { dictionaries } from "../i18n/dictionaries.ts";
+import { type VolunteerLanguage, volunteerLanguageNames } from "../i18n/language.ts";
+import { readableLanguage } from "../i18n/language_choice.ts";
 import { downloadSize, NOTHING_KEPT } from "../join/download/download.ts";
 import { JoinStore } from "../join/join_store.ts";
 import { type AppParts, JoinPage } from "../join/page.tsx";
@@ -26,7 +28,7 @@ import {
 } from "./states.ts";
 import { showStory } from "./story_page.tsx";
 
-function storyStore(name: StoryName, language: Language): JoinStore {
+function storyStore(name: StoryName, language: VolunteerLanguage): JoinStore {
   const story: Story = stories[name];
   const volunteer = new FakeVolunteer(
     {
@@ -101,6 +103,7 @@ function storyApp(name: StoryName): AppParts {
   return { shell: { hasNewVersion: signal(hasNewVersion) }, install, reload: () => {}, clock };
 }
 
-void showStory(stories, (name, language) => (
-  <JoinPage store={storyStore(name, language)} app={storyApp(name)} />
-));
+void showStory(stories, volunteerLanguageNames, async (name, wanted) => {
+  const language = await readableLanguage(wanted, [dictionaries]);
+  return <JoinPage store={storyStore(name, language)} app={storyApp(name)} />;
+});

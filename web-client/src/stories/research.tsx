@@ -5,7 +5,7 @@ import "../ui/frame.css";
 import "../research/research.css";
 import "../research/operate/operate.css";
 import "../research/trials/trials.css";
-import type { Language } from "../i18n/language.ts";
+import { type Language, languageNames } from "../i18n/language.ts";
 import { ResearchPage } from "../research/page.tsx";
 import { ResearchStore } from "../research/research_store.ts";
 import { FakeConsole } from "./fake_console.ts";
@@ -41,6 +41,6 @@ function storyStore(name: ResearchStoryName, language: Language): ResearchStore 
   });
 }
 
-void showStory(researchStories, (name, language) => (
+void showStory(researchStories, languageNames, (name, language) => (
   <ResearchPage store={storyStore(name, language)} />
 ));

@@ -3,16 +3,22 @@
 import "../ui/base.css";
 import "../ui/frame.css";
 import "../selftest/selftest.css";
-import type { Language } from "../i18n/language.ts";
+import { dictionaries } from "../i18n/dictionaries.ts";
+import { type VolunteerLanguage, volunteerLanguageNames } from "../i18n/language.ts";
+import { readableLanguage } from "../i18n/language_choice.ts";
 import type { CheckName, Finding } from "../selftest/finding.ts";
 import { SelfTestPage } from "../selftest/page.tsx";
 import { SelfTestStore } from "../selftest/selftest_store.ts";
+import { selfTestWords } from "../selftest/words/index.ts";
 import { type SelfTestStory, type SelfTestStoryName, selfTestStories } from "./selftest_states.ts";
 import { showStory } from "./story_page.tsx";
 
 const never = () => new Promise<never>(() => {});
 
-async function storyStore(name: SelfTestStoryName, language: Language): Promise<SelfTestStore> {
+async function storyStore(
+  name: SelfTestStoryName,
+  language: VolunteerLanguage,
+): Promise<SelfTestStore> {
   const story: SelfTestStory = selfTestStories[name];
   const { sent } = story;
   const store = new SelfTestStore({
@@ -52,6 +58,7 @@ async function storyStore(name: SelfTestStoryName, language: Language): Promise<
   return store;
 }
 
-void showStory(selfTestStories, async (name, language) => (
-  <SelfTestPage store={await storyStore(name, language)} />
-));
+void showStory(selfTestStories, volunteerLanguageNames, async (name, wanted) => {
+  const language = await readableLanguage(wanted, [dictionaries, selfTestWords]);
+  return <SelfTestPage store={await storyStore(name, language)} />;
+});

@@ -2,34 +2,44 @@
 // stories. Page thread.
 
 import type { ComponentChild } from "preact";
-import { isLanguage, type Language } from "../i18n/language.ts";
+import { isLanguage, type Names } from "../i18n/language.ts";
 import { show } from "../ui/browser.ts";
 
 /**
  * Shows the story. `page` makes its content and is called only once. Later, only components that read signals render
  * again, when these signals change.
  */
-export async function showStory<Name extends string>(
+export async function showStory<Name extends string, Language extends string>(
   stories: Readonly<Record<Name, unknown>>,
-  page: (name: Name, language: Language) => ComponentChild | Promise<ComponentChild>,
+  languages: Names<Language>,
+  page: (name: Name, language: Language | "en") => ComponentChild | Promise<ComponentChild>,
 ): Promise<void> {
   const query = new URLSearchParams(location.search);
   const name = query.get("story");
   const language = query.get("lang");
   if (name !== null && Object.hasOwn(stories, name)) {
-    show(await page(name as Name, isLanguage(language) ? language : "en"));
+    show(await page(name as Name, isLanguage(language, languages) ? language : "en"));
   } else {
-    show(<Index names={Object.keys(stories)} />);
+    show(<Index names={Object.keys(stories)} languages={languages} />);
   }
 }
 
-function Index({ names }: { readonly names: readonly string[] }) {
+interface IndexProps {
+  readonly names: readonly string[];
+  readonly languages: Readonly<Record<string, string>>;
+}
+
+function Index({ names, languages }: IndexProps) {
   return (
     <ul>
       {names.map((name) => (
         <li key={name}>
-          {name}: <a href={`?story=${name}&lang=en`}>English</a>{" "}
-          <a href={`?story=${name}&lang=ja`}>日本語</a>
+          {name}:{" "}
+          {Object.entries(languages).map(([language, title]) => (
+            <a key={language} href={`?story=${name}&lang=${language}`}>
+              {title}{" "}
+            </a>
+          ))}
         </li>
       ))}
     </ul>

@@ -2,10 +2,12 @@
 
 import { type ComponentChild, render } from "preact";
 import {
-  type Language,
+  languageNames,
+  type Names,
   preferredLanguage,
   rememberedLanguage,
   rememberLanguage,
+  type VolunteerLanguage,
 } from "../i18n/language.ts";
 
 /** Calls `storage()` only when the store is used, because `storage()` throws if the browser blocks cookies. */
@@ -19,10 +21,17 @@ export const local = storeOf(() => localStorage);
 /** This tab's storage. */
 export const session = storeOf(() => sessionStorage);
 
-/** The language at the start, and the function that remembers a choice. */
+/** Returns the language at the start of a page that has these languages. */
+export function firstLanguage<Name extends string>(names: Names<Name>): Name | "en" {
+  return rememberedLanguage(local, names) ?? preferredLanguage(navigator.languages, names);
+}
+
+export const remember = (language: VolunteerLanguage) => rememberLanguage(local, language);
+
+/** The language at the start of a page that has all texts in its script, and the function that remembers a choice. */
 export const languages = {
-  language: rememberedLanguage(local) ?? preferredLanguage(navigator.languages),
-  rememberLanguage: (language: Language) => rememberLanguage(local, language),
+  language: firstLanguage(languageNames),
+  rememberLanguage: remember,
 };
 
 /** Adds a listener. Returns a function that removes it. */

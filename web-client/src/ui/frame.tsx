@@ -6,9 +6,15 @@ import type { ComponentChildren } from "preact";
 import { type Language, languageNames, otherLanguage } from "../i18n/language.ts";
 import { FlockBackdrop, Mark } from "./flock.tsx";
 
-interface Props {
+/** The button to the other language of a page that has two. */
+interface TwoLanguages {
   readonly language: Language;
   readonly onLanguage: (language: Language) => void;
+}
+
+interface Props {
+  /** How the reader chooses the language: the button for two of them, or another control. */
+  readonly languages: ComponentChildren;
   /** The text that a screen reader speaks when it changes. */
   readonly announcement: string;
   /** The first element of the page, with which a keyboard user can skip the header. */
@@ -18,8 +24,22 @@ interface Props {
   readonly children: ComponentChildren;
 }
 
-export function Frame({ language, onLanguage, announcement, skip, side, children }: Props) {
+export function OtherLanguage({ language, onLanguage }: TwoLanguages) {
   const other = otherLanguage(language);
+  return (
+    <button
+      type="button"
+      class="language"
+      lang={other}
+      data-action="language"
+      onClick={() => onLanguage(other)}
+    >
+      {languageNames[other]}
+    </button>
+  );
+}
+
+export function Frame({ languages, announcement, skip, side, children }: Props) {
   return (
     <div class="page">
       {skip}
@@ -31,15 +51,7 @@ export function Frame({ language, onLanguage, announcement, skip, side, children
         </div>
         <div class="masthead-side">
           {side}
-          <button
-            type="button"
-            class="language"
-            lang={other}
-            data-action="language"
-            onClick={() => onLanguage(other)}
-          >
-            {languageNames[other]}
-          </button>
+          {languages}
         </div>
       </header>
       {children}

@@ -7,15 +7,18 @@ import { AXE_PATH } from "./static_server.ts";
 
 const WIDTHS = [320, 390, 1280] as const;
 export const LANGUAGES = ["en", "ja"] as const;
-export type Language = (typeof LANGUAGES)[number];
+/** The languages of the pages that volunteers open. */
+export const VOLUNTEER_LANGUAGES = ["en", "es", "ja", "zh"] as const;
+export type Language = (typeof VOLUNTEER_LANGUAGES)[number];
 
 /**
  * Returns the widths at which axe checks a story. These checks take most of the tests' time. Colours and structure
- * hardly depend on the language, so few widths suffice. `./run test --whole` checks every width in every language.
+ * hardly depend on the language, so few widths in English and Japanese suffice. `./run test --whole` checks every width
+ * in every language.
  */
 export function accessibilityWidths(language: Language): readonly number[] {
   if (process.env.HYPERFLOCK_WHOLE) return WIDTHS;
-  return language === "en" ? [390, 1280] : [320];
+  return { en: [390, 1280], ja: [320], es: [], zh: [] }[language];
 }
 
 /** Opens a page. `errors` collects its uncaught errors, and the warnings and errors in its console. */

@@ -14,6 +14,8 @@ import {
 export interface StoryTests {
   readonly names: readonly string[];
   readonly browser: () => Browser;
+  /** English and Japanese if nothing is given. */
+  readonly languages?: readonly Language[];
   /** The smallest size of a control that is tapped, in CSS pixels. */
   readonly touchPx: number;
   /** Opens a story. Resolves when the page no longer changes. */
@@ -22,8 +24,15 @@ export interface StoryTests {
   readonly more?: (language: Language, page: () => Page) => void;
 }
 
-export function describeStories({ names, browser, touchPx, show, more }: StoryTests): void {
-  describe.each(LANGUAGES)("in %s", (language) => {
+export function describeStories({
+  names,
+  browser,
+  languages = LANGUAGES,
+  touchPx,
+  show,
+  more,
+}: StoryTests): void {
+  describe.each(languages)("in %s", (language) => {
     let context: BrowserContext;
     let page: Page;
     let errors: string[];
@@ -41,7 +50,9 @@ export function describeStories({ names, browser, touchPx, show, more }: StoryTe
       errors.length = 0;
       await show(page, name, language);
       expect(await problemsAtEachWidth(page, touchPx, accessibilityWidths(language))).toEqual([]);
-      expect(await page.locator("html").getAttribute("lang")).toBe(language);
+      expect(await page.locator("html").getAttribute("lang")).toBe(
+        language === "zh" ? "zh-Hans" : language,
+      );
       expect(errors).toEqual([]);
     });
 

@@ -1,8 +1,14 @@
-// The texts of the self-test page in each language. Page thread; pure data.
+// The texts of the self-test page in each language. Page thread.
 
-import type { Language } from "../../i18n/language.ts";
+import { PageWords } from "../../i18n/page_words.ts";
 import type { SelfTestWords } from "./dictionary.ts";
 import { en } from "./en.ts";
 import { ja } from "./ja.ts";
 
-export const selfTestWords: Readonly<Record<Language, SelfTestWords>> = { en, ja };
+export const selfTestWords = new PageWords<SelfTestWords>(
+  { en, ja },
+  {
+    es: async () => (await import("./es.ts")).es,
+    zh: async () => (await import("./zh.ts")).zh,
+  },
+);
