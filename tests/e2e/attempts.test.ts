@@ -4,7 +4,7 @@
 import { readdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { launchChromium } from "../../worker-runtime/node/chromium.ts";
 import {
   crash,
@@ -22,12 +22,13 @@ let server: Server;
 let browser: Browser;
 
 beforeAll(async () => {
-  server = await Server.start({ args: ["--lease-ms", "4000", "--heartbeat-ms", "500"] });
   browser = await launchChromium();
+});
+afterEach(async () => {
+  await server.dispose();
 });
 afterAll(async () => {
   await browser.close();
-  await server.dispose();
 });
 
 const queue = (script: string, ...options: string[]) =>
@@ -40,6 +41,7 @@ const finished = (study: number) =>
   });
 
 test("a trial whose page is hidden goes on in another browser, with its curve and its lines", async () => {
+  server = await Server.start();
   const study = await queue("resuming.py");
   const path = `/api/studies/${study}/trials/0`;
   const linesOf = async () => {
@@ -77,6 +79,9 @@ test("a trial whose page is hidden goes on in another browser, with its curve an
 });
 
 test("three crashed renderers make a trial poison; a study beside it finishes", async () => {
+  // A crashed device is noticed when its lease ends. The lease is short, and long enough for heartbeats from a tab on a
+  // busy machine: if the lease of a device that did not crash ended, its trial would have one loss too many.
+  server = await Server.start({ args: ["--lease-ms", "12000", "--heartbeat-ms", "500"] });
   const study = await queue("constant.py", "--endless");
   const joinUrl = await server.joinUrl();
   // The trial crashes all devices except one, which finishes the other study.
