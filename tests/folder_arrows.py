@@ -135,7 +135,7 @@ PARTS = (
             protocol/schema
             protocol/json
             protocol
-            telemetry blobs storage acme client
+            protocol/runtime telemetry blobs storage acme client
             names
             storage/contract storage/sql
             storage/sqlite/db

@@ -25,6 +25,7 @@
 #include "storage/testing/scratch_database.h"
 #include "tests/support/backup_codes.h"
 #include "tests/support/move_codes.h"
+#include "tests/support/pack_codes.h"
 #include "tests/support/seen_codes.h"
 #include "tests/support/spare_codes.h"
 
@@ -44,7 +45,7 @@ namespace {
 using Provoke = std::string (*)();
 
 const std::map<std::string, Provoke>& provocations() {
-  static const std::map<std::string, Provoke> kAll = with_moves({
+  static const std::map<std::string, Provoke> kAll = with_packs(with_moves({
       // frames and fields
       {"malformed", [] { return told("{"); }},
       {"frame_too_large", [] { return told(std::string((std::size_t{1} << 20) + 1, ' ')); }},
@@ -747,7 +748,7 @@ const std::map<std::string, Provoke>& provocations() {
          EXPECT_EQ(codes.back_up(codes.backups()), "");
          return codes.restore(codes.state());
        }},
-  });
+  }));
   return kAll;
 }
 

@@ -29,6 +29,8 @@ interface Device {
   readonly page: Page;
   /** The sizes of the data that were fetched. */
   readonly fetched: () => readonly number[];
+  /** The paths of all files that were fetched. */
+  readonly paths: () => readonly string[];
   close(): Promise<void>;
 }
 
@@ -54,6 +56,7 @@ async function open(limits: object, profile?: BrowserContext): Promise<Device> {
   await page.goto((await server.joinUrl()).replace(server.compute, proxy.origin));
   return {
     page,
+    paths: () => proxy.transfers.map(({ path }) => path),
     fetched: () => proxy.transfers.map(({ bytes }) => bytes).filter((bytes) => bytes > 10 * MIB),
     close: async () => {
       await context.close();
@@ -98,6 +101,21 @@ test("A study over the limit of one study is not fetched, is named, and starts w
   await choose(page, "data_a_study", 100e6);
   await ended(study);
   expect(fetched()).toHaveLength(1);
+  await close();
+});
+
+test("Packs count for the limit of one study, before any of them is fetched.", async () => {
+  // The data alone have 13 MB.
+  const kind = ["sklearn-data", "--seed", "1", "--mib", "12"];
+  const study = await queueStudy(server, ["tests/e2e/objectives/kinds.py", ...kind]);
+  const { page, paths, close } = await open({ dataAStudy: 20e6 });
+  const hasPacks = () => paths().some((path) => path.includes("/scipy-"));
+  await tapStart(page);
+  await said(page, /“kind sklearn-data 1” would fetch 24(\.\d+)? MB, and you allow 20 MB/);
+  expect(hasPacks()).toBe(false);
+  await choose(page, "data_a_study", 100e6);
+  await ended(study);
+  expect(hasPacks()).toBe(true);
   await close();
 });
 

@@ -14,6 +14,9 @@ from hyperflock import Client, HyperflockError
 from hyperflock._bundle.archive import LOCK_NAME, needs_of
 from hyperflock._bundle.bundle import Bundle, bundle_script
 from hyperflock._bundle.source.runtime import PACKS, with_needs
+from hyperflock._client.packs import pack_refs
+from hyperflock._transport.messages import PackRef
+from msgspec import UNSET
 
 SKLEARN = """
 from sklearn.svm import SVC
@@ -89,6 +92,13 @@ def test_lock_has_the_versions_of_all_that_is_needed(tmp_path: Path) -> None:
     assert lock["packs"] == {name: PACKS[name].version for name in wanted}
 
 
+def test_spec_lists_packs_without_what_they_need(tmp_path: Path) -> None:
+    source = INSIDE.replace("return 1.0", "import sklearn.svm, optuna\n    return 1.0")
+    assert pack_refs(_bundle(tmp_path, source).content) == [
+        PackRef(name, PACKS[name].version) for name in ("pandas", "pillow", "scikit-learn")
+    ]
+
+
 def test_needs_of_what_is_no_bundle() -> None:
     assert needs_of(b"") == needs_of(b"hyperflock needs optuna") == frozenset()
 
@@ -116,10 +126,12 @@ def test_a_server_that_lacks_a_pack_is_told_before_anything_is_sent(
     server.packs = _listed("scipy")
     assert client.grid(_objective, {"x": [0, 1]}).id == 1
     assert client.packs() == {"scipy": PACKS["scipy"].version}
+    assert server.specs[1].packs == [PackRef("scipy", PACKS["scipy"].version)]
 
 
 def test_a_study_without_packs_asks_for_none(server: FakeConsole, client: Client) -> None:
     client.grid(lambda trial: trial.params["x"], {"x": [0, 1]})
+    assert server.specs[1].packs is UNSET
     assert not [request for request in server.requests if "packs" in request]
 
 

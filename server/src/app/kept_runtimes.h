@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "protocol/runtime_index.h"
+#include "protocol/runtime/runtime_index.h"
 
 namespace hyperflock::app {
 

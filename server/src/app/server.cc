@@ -28,6 +28,7 @@
 #include "app/machine/memory.h"
 #include "app/machine/observed.h"
 #include "app/machine/version.h"
+#include "app/packs.h"
 #include "app/spare/listening.h"
 #include "app/spare/peer.h"
 #include "app/standby.h"
@@ -126,6 +127,7 @@ class RunningServer final : public Server {
                 net::TrustedProxies proxies, auth::BlobLinks links)
       : config_(config),
         runtimes_(std::move(runtimes)),
+        packs_(read_packs(config.packs_dir)),
         webhook_rules_(std::move(webhook_rules)),
         clock_(std::move(clock)),
         standby_(std::move(standby)),
@@ -403,7 +405,7 @@ class RunningServer final : public Server {
     if (!config_.runtime_dir.empty()) files_.mount("/runtime/", config_.runtime_dir);
     // The packs are beside the runtime's pieces. Their folders are named by their content, too.
     // Researchers ask the console which there are.
-    if (!config_.packs_dir.empty()) {
+    if (!packs_.packs.empty()) {
       files_.mount("/runtime/", config_.packs_dir);
       console_files_.mount_file("/packs.json",
                                 (fs::path(config_.packs_dir) / "packs.json").string());
@@ -479,6 +481,7 @@ class RunningServer final : public Server {
                                .metrics = metrics_,
                                .files = files,
                                .runtimes = versions_of_runtimes(),
+                               .packs = packs_,
                                .server_version = std::string(kVersion),
                                .join_origin = compute_origin(),
                                .own_origin = own_origin,
@@ -631,6 +634,7 @@ class RunningServer final : public Server {
   // below the I/O context use it.
   const ServeConfig config_;
   std::vector<KeptRuntime> runtimes_;  // the installed one first
+  const protocol::PackList packs_;
   const webhook::AddressRules webhook_rules_;
   const std::shared_ptr<auth::TrustedClock> clock_;
   telemetry::Metrics metrics_;

@@ -242,7 +242,8 @@ protocol::Lease State::lease_of(AttemptId id, const Attempt& attempt) {
                         .backend = study.spec.backend,
                         .time_limit_ms = study.time_limit_ms,
                         .lease_ms = settings.lease_ms,
-                        .checkpoint = attempt.from};
+                        .checkpoint = attempt.from,
+                        .packs = study.spec.packs};
   // If the server does not have the study's runtime any more, the lease names none, and the device
   // loads the newest one.
   if (settings.runtimes.contains(study.spec.runtime_index))

@@ -196,6 +196,12 @@ void visit_fields(Codec& codec, M& m) {
   codec.spread(m.blob);
 }
 
+template <typename Codec, Is<PackRef> M>
+void visit_fields(Codec& codec, M& m) {
+  codec.required("name"_key, m.name, Characters{kMaxText, 1});
+  codec.required("version"_key, m.version, Characters{kMaxText, 1});
+}
+
 template <typename Codec, Is<Checkpoint> M>
 void visit_fields(Codec& codec, M& m) {
   codec.required("attempt"_key, m.attempt, Integer{1});
@@ -276,6 +282,7 @@ void visit_fields(Codec& codec, M& m) {
   codec.optional("suggested"_key, m.suggested, Bytes{kMaxSuggestedBytes});
   codec.optional("attrs"_key, m.attrs, Bytes{kMaxAttrsBytes});
   codec.optional("runtime_index"_key, m.runtime_index, Checked{read_sha256});
+  codec.optional("packs"_key, m.packs, List{Object{}, kMaxPacks});
 }
 
 template <typename Codec, Is<LogLine> M>
@@ -406,6 +413,7 @@ void visit_fields(Codec& codec, M& m) {
   });
   codec.optional("requires"_key, m.requires_device, Object{});
   codec.optional("versions"_key, m.versions, Object{});
+  codec.optional("packs"_key, m.packs, List{Object{}, kMaxPacks});
   codec.optional("runtime_index"_key, m.runtime_index, Checked{read_sha256});
   codec.defaulted_object("limits"_key, [&](auto& inner) {
     inner.defaulted("time_limit_ms"_key, m.time_limit_ms, Integer{}, 3600000);
@@ -425,6 +433,7 @@ void visit_fields(Codec& codec, M& m) {
   codec.required("bundle"_key, m.bundle, Object{});
   data_rule(codec, m);
   codec.optional("versions"_key, m.versions, Object{});
+  codec.optional("packs"_key, m.packs, List{Object{}, kMaxPacks});
   provenance_rule(codec, m);
   codec.defaulted("checkpoints"_key, m.checkpoints, Flag{});
 }

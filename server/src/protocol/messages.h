@@ -112,6 +112,13 @@ struct DataRef {
   bool operator==(const DataRef&) const = default;
 };
 
+// A pack: a package that a browser fetches only for a study that needs it.
+struct PackRef {
+  std::string name;
+  std::string version;
+  bool operator==(const PackRef&) const = default;
+};
+
 // A checkpoint: one attempt saves it, and a later one begins with it (R37).
 struct Checkpoint {
   AttemptId attempt{};  // the attempt that saved it
@@ -192,8 +199,9 @@ struct Lease {
   std::int64_t directions = 0;  // how many values a result has
   std::string suggested{};  // the values that were suggested to the trial so far (R47); JSON text
   std::string attrs{};  // the attributes with which the owner asked for the trial (R44); JSON text
-  std::string runtime_index{};  // the runtime that the device loads: /runtime/index-HASH.json
-                                // (R58); 64 lower-case hex digits
+  std::string runtime_index{};   // the runtime that the device loads: /runtime/index-HASH.json
+                                 // (R58); 64 lower-case hex digits
+  std::vector<PackRef> packs{};  // the packs that the code imports (R76)
   bool operator==(const Lease&) const = default;
 };
 
@@ -340,6 +348,8 @@ struct StudySpec {
   std::string backend{};           // the back end that the study requests (R40)
   Requirements requires_device{};  // `requires` on the wire
   Versions versions{};
+  std::vector<PackRef>
+      packs{};  // the packs that the code imports; left out: those that the bundle names (R76)
   std::string runtime_index{};  // chosen by the server: the runtime on which the study's trials run
                                 // (R58); 64 lower-case hex digits
   Millis time_limit_ms = 0;
@@ -361,6 +371,7 @@ struct NewCode {
   BlobRef bundle;
   std::vector<DataRef> data{};
   Versions versions{};
+  std::vector<PackRef> packs{};   // as in the study's spec
   std::string provenance_json{};  // `provenance` on the wire
   bool checkpoints = false;  // trials with this code continue from checkpoints of the earlier code
   bool operator==(const NewCode&) const = default;

@@ -285,6 +285,7 @@ StudySpec with_code(StudySpec spec, const NewCode& code, const std::string& runt
   spec.bundle = code.bundle;
   spec.data = code.data;
   spec.versions = code.versions;
+  spec.packs = code.packs;
   spec.runtime_index = runtime_index;
   spec.provenance_json = code.provenance_json;
   return spec;

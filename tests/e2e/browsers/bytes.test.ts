@@ -1,4 +1,4 @@
-// Measures, for five kinds of studies, that the bytes which the page names before Start are within 10 % of what the network
+// Measures, for six kinds of studies, that the bytes which the page names before Start are within 10 % of what the network
 // then moves: as Chromium's network log counts them, of the page and all of its threads, and as a proxy counts them.
 
 import { mkdtemp, rm } from "node:fs/promises";
@@ -98,6 +98,7 @@ test.each([
   ["a Chainer model on WebGPU", "webgpu", 2],
   ["a Chainer model on the processor", "chainer", 3],
   ["a data set of 6 MiB", "data", 4],
+  ["scikit-learn", "sklearn", 8],
 ] as const)("A first visit with %s fetches what the page said.", async (_, kind, seed) => {
   const study = await queue(kind, seed);
   const context = await browser.newContext({ locale: "en-US" });
@@ -105,6 +106,8 @@ test.each([
   expectWithinTenth(measured);
   const { paths } = measured;
   if (kind === "data") expect(measured.moved).toBeGreaterThan(6 * MIB);
+  // Packs are fetched only for a study whose code imports them.
+  expect(paths.some((path) => path.includes("/scipy-"))).toBe(kind === "sklearn");
   // array-core is fetched only for a study that asks for a device.
   expect(paths.some((path) => path.includes("/arraycore-"))).toBe(kind === "webgpu");
   if (kind === "plain") {
@@ -122,12 +125,14 @@ test("A second visit has the runtime, and says so; new data are named, and data 
     for (const [kind, seed, most] of [
       ["plain", 6, LITTLE],
       ["data", 7, 7 * MIB],
+      ["sklearn", 9, 12 * MIB],
+      ["sklearn", 10, LITTLE],
     ] as const) {
       await profile.close();
       profile = await openProfile(folder);
       const measured = await measure(profile, await queue(kind, seed), ".panel-text");
       expect(measured.said).toContain(en.memory.text);
-      if (kind === "data") expectWithinTenth(measured);
+      if (most > LITTLE) expectWithinTenth(measured);
       else expect(bytesIn(measured.said)).toBe(LITTLE);
       expect(measured.moved).toBeLessThan(most);
     }

@@ -48,13 +48,26 @@ def model_on_device(trial: Any) -> float:
     return trained(device.send(chainer.links.Linear(8, 2)), device.send(x))
 
 
+def forest(trial: Any) -> float:
+    """Fit a small forest of scikit-learn, which needs packs."""
+    from sklearn.datasets import load_iris
+    from sklearn.ensemble import RandomForestClassifier
+
+    features, target = load_iris(return_X_y=True)
+    return float(
+        RandomForestClassifier(5, random_state=0).fit(features, target).score(features, target)
+    )
+
+
 def main() -> None:
     """Submit the study that the arguments describe."""
     import hyperflock
     import numpy as np
 
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("kind", choices=("plain", "webgpu", "chainer", "data"))
+    parser.add_argument(
+        "kind", choices=("plain", "webgpu", "chainer", "data", "sklearn", "sklearn-data")
+    )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--mib", type=int, default=6)
     options = parser.parse_args()
@@ -62,10 +75,13 @@ def main() -> None:
     name = f"kind {options.kind} {options.seed}"
     if options.kind == "plain":
         study = client.grid(plain, {"x": [options.seed]}, name=name)
-    elif options.kind == "data":
+    elif options.kind in ("data", "sklearn-data"):
         size = options.mib << 20
         numbers = np.random.default_rng(options.seed).integers(0, 256, size, dtype=np.uint8)
-        study = client.grid(with_data, {"x": [options.seed]}, data={"numbers": numbers}, name=name)
+        objective = with_data if options.kind == "data" else forest
+        study = client.grid(objective, {"x": [options.seed]}, data={"numbers": numbers}, name=name)
+    elif options.kind == "sklearn":
+        study = client.grid(forest, {"x": [options.seed]}, name=name)
     elif options.kind == "chainer":
         study = client.grid(model, {"x": [options.seed]}, name=name)
     else:

@@ -1,6 +1,7 @@
 // Connects the state machine to the socket, timers, storage, the python thread and the page. Runs on the agent thread.
 
 import { FetchMeter } from "../base/fetch_meter.ts";
+import { isFileKept } from "../base/http_cache.ts";
 import { AGENT_NAME } from "../base/version.ts";
 import {
   allowsMore,
@@ -28,7 +29,7 @@ import { authorizationOf } from "./files/authorization.ts";
 import { BlobCache, openByteCache, storageQuota } from "./files/blob_cache.ts";
 import { CheckpointStore } from "./files/checkpoint_store.ts";
 import { fetchOptuna } from "./files/optuna_parts.ts";
-import { fetchPacks } from "./files/pack_parts.ts";
+import { fetchPacks, missingBytes } from "./files/pack_parts.ts";
 import { Store } from "./files/store.ts";
 import { Transfers } from "./files/transfers.ts";
 import type { AgentAction, AgentEvent } from "./machine/events.ts";
@@ -116,8 +117,11 @@ export class Agent {
       sharesMemory: this.#isShared,
       arraycore: this.#arraycore,
       fetchOptuna: (index, tell) => fetchOptuna(index, { fetch: (url) => fetch(url), tell }),
-      fetchPacks: async (names, index, tell) =>
-        await fetchPacks(names, index, await api.packIndex(), { fetch: (url) => fetch(url), tell }),
+      fetchPacks: async (wanted, index, tell) =>
+        await fetchPacks(wanted, index, await api.packIndex(), {
+          fetch: (url) => fetch(url),
+          tell,
+        }),
       heapBytes: heapLimitOf(this.#capabilities, careful),
       now: () => performance.now(),
       runtimeIndex: (id) => api.runtimeIndex(api.indexAddress(id)),
@@ -209,8 +213,16 @@ export class Agent {
     const { study, dayLeft } = this.#dataLimits;
     if (study === null && dayLeft === null) return null;
     const cache = await this.#blobCache();
-    const missing = await cache.missing([lease.bundle, ...lease.data]);
-    return tooMuchData(missing, this.#dataLimits);
+    const files = await cache.missing([lease.bundle, ...lease.data]);
+    return tooMuchData(files + (await this.#missingPacks(lease)), this.#dataLimits);
+  }
+
+  /** Returns the bytes of the lease's packs that this browser has not kept. */
+  async #missingPacks({ packs }: Lease): Promise<number> {
+    if (packs === undefined) return 0;
+    // Browsers accept brotli from secure origins only.
+    const form = self.isSecureContext ? "br" : "gz";
+    return await missingBytes(packs, await api.packIndex(), { form, isKept: isFileKept });
   }
 
   setGpuShare(share: number): void {

@@ -113,8 +113,8 @@ async function run(job: Job, teller: Teller): Promise<void> {
       log: (line) => console.debug(line),
     }),
     fetchOptuna: (index, tell) => fetchOptuna(index, { fetch: get, tell }),
-    fetchPacks: async (names, index, tell) =>
-      await fetchPacks(names, index, await localPacks(), { fetch: get, tell }),
+    fetchPacks: async (wanted, index, tell) =>
+      await fetchPacks(wanted, index, await localPacks(), { fetch: get, tell }),
     log: (line) => console.debug(line),
     emit: (event) => {
       switch (event.kind) {

@@ -27,6 +27,7 @@ export const MAX_VALUES = 8;
 export const MAX_BACKENDS = 8;
 export const MAX_HELD_ATTEMPTS = 16;
 export const MAX_DATA = 64;
+export const MAX_PACKS = 64;
 export const MAX_DIMENSIONS = 64;
 export const MAX_LINES = 200;
 export const MAX_OWNER_ITEMS = 1000;

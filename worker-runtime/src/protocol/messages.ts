@@ -36,6 +36,7 @@ import {
   MAX_LINES,
   MAX_MESSAGE,
   MAX_OWNER_ITEMS,
+  MAX_PACKS,
   MAX_PARAMS_BYTES,
   MAX_POINTS,
   MAX_ROWS,
@@ -174,6 +175,13 @@ export const dataRef = fields({
 });
 export type DataRef = v.InferOutput<typeof dataRef>;
 
+/** A pack: a package that a browser fetches only for a study that needs it. */
+export const packRef = fields({
+  name: name(MAX_TEXT),
+  version: name(MAX_TEXT),
+});
+export type PackRef = v.InferOutput<typeof packRef>;
+
 /** A checkpoint: one attempt saves it, and a later one begins with it (R37). */
 export const checkpoint = fields({
   attempt: integer(1),
@@ -283,6 +291,7 @@ export const lease = fields({
   suggested: v.exactOptional(textBytes(MAX_SUGGESTED_BYTES)),
   attrs: v.exactOptional(textBytes(MAX_ATTRS_BYTES)),
   runtime_index: v.exactOptional(matching(/^(?:[0-9a-f]{64})$/)),
+  packs: v.exactOptional(list(packRef, MAX_PACKS)),
 });
 export type Lease = v.InferOutput<typeof lease>;
 

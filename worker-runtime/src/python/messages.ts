@@ -12,6 +12,9 @@ export interface RuntimeFile {
   readonly name: string;
   readonly sha256: string;
   readonly bytes: number;
+  /** The bytes that the network moves, compressed by brotli and by gzip; missing where a form is not served. */
+  readonly br?: number | null | undefined;
+  readonly gz?: number | null | undefined;
 }
 
 export interface RuntimePiece {

@@ -10,10 +10,11 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+from msgspec import UNSET
 
 from hyperflock._bundle.bundle import Bundle
 from hyperflock._bundle.source.runtime import RUNTIME_VERSIONS
-from hyperflock._client.packs import check_packs
+from hyperflock._client.packs import check_packs, pack_refs
 from hyperflock._client.submission import blobs_of, made_with
 from hyperflock._client.uploads import upload_missing
 from hyperflock._execution.replay import fetch_spec
@@ -48,6 +49,7 @@ def new_code(bundle: Bundle, data: list[DataRef], *, keep_checkpoints: bool) -> 
         bundle=BlobRef(bundle.sha256, len(bundle.content)),
         data=[*own, *(item.ref for item in bundle.attached)],
         versions=Versions(**RUNTIME_VERSIONS),
+        packs=pack_refs(bundle.content) or UNSET,
         provenance=made_with(bundle),
         checkpoints=keep_checkpoints,
     )

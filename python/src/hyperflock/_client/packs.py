@@ -1,9 +1,10 @@
 """Asks a server which packs it has: packages such as scikit-learn, which a browser fetches by need.
 
+    pack_refs(bundle.content)                    # for the study's spec
     await check_packs(http, bundle.content)      # before a study is submitted
     await packs_of(http)                         # {"scikit-learn": "1.8.0", ...}
 
-The coroutines run on any event loop.
+The coroutines run on any event loop; any thread may call `pack_refs`.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ import msgspec
 from hyperflock._base.errors import HyperflockError, NotFoundError
 from hyperflock._base.text import clean
 from hyperflock._bundle.archive import needs_of
-from hyperflock._bundle.source.runtime import with_needs
+from hyperflock._bundle.source.runtime import PACKS, with_needs
 from hyperflock._transport.http import Http
+from hyperflock._transport.messages import PackRef
 
 PACK_LIST = "/packs.json"
 
@@ -25,6 +27,12 @@ class _Pack(msgspec.Struct):
 
 class _Packs(msgspec.Struct):
     packs: dict[str, _Pack]
+
+
+def pack_refs(bundle: bytes) -> list[PackRef]:
+    """Return the packs that a bundle names, sorted, with the versions for which it was made."""
+    names = sorted(needs_of(bundle) & PACKS.keys())
+    return [PackRef(name, PACKS[name].version) for name in names]
 
 
 async def packs_of(http: Http) -> dict[str, str]:

@@ -24,6 +24,7 @@ from msgspec import UNSET
 from hyperflock._base.errors import HyperflockError
 from hyperflock._bundle.bundle import Bundle
 from hyperflock._bundle.source.runtime import DEFAULT_RUNTIME, RUNTIME_VERSIONS, chainer_of
+from hyperflock._client.packs import pack_refs
 from hyperflock._client.placement import Requires, backend_of, requirements_of
 from hyperflock._client.uploads import Blob
 from hyperflock._client.webhooks import webhook_of
@@ -183,6 +184,7 @@ class Submission:
         # allows.
         told["limits"].setdefault("time_limit_ms", Limits().time_limit_ms)
         del told["versions"]  # the bundle has them too
+        told.pop("packs", None)  # likewise
         told.pop("priority", None)
         told.pop("webhook", None)
         return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
@@ -210,6 +212,7 @@ class Submission:
             runtime=Runtime(chainer_of(self.runtime), backend_of(self.backend, self.bundle)),
             requires=requirements_of(self.requires),
             versions=Versions(**RUNTIME_VERSIONS),
+            packs=pack_refs(self.bundle.content) or UNSET,
             limits=Limits(
                 time_limit_ms=round(self._time_limit_s * 1000),
                 max_failures=self.max_failures or 0,

@@ -45,6 +45,7 @@ MAX_VALUES = 8
 MAX_BACKENDS = 8
 MAX_HELD_ATTEMPTS = 16
 MAX_DATA = 64
+MAX_PACKS = 64
 MAX_DIMENSIONS = 64
 MAX_LINES = 200
 MAX_OWNER_ITEMS = 1000
@@ -194,6 +195,13 @@ class DataRef(Struct):
     bytes: Count
 
 
+class PackRef(Struct):
+    """A pack: a package that a browser fetches only for a study that needs it."""
+
+    name: Name
+    version: Name
+
+
 class Checkpoint(Struct):
     """A checkpoint: one attempt saves it, and a later one begins with it (R37)."""
 
@@ -304,6 +312,8 @@ class Lease(Struct):
     attrs: Attrs | UnsetType = UNSET
     # the runtime that the device loads: /runtime/index-HASH.json (R58)
     runtime_index: Sha256 | UnsetType = UNSET
+    # the packs that the code imports (R76)
+    packs: Annotated[list[PackRef], Meta(max_length=MAX_PACKS)] | UnsetType = UNSET
 
 
 class LogLine(Struct):
@@ -475,6 +485,8 @@ class StudySpec(Struct, kw_only=True):
     runtime: Runtime
     requires: Requirements | UnsetType = UNSET
     versions: Versions | UnsetType = UNSET
+    # the packs that the code imports; left out: those that the bundle names (R76)
+    packs: Annotated[list[PackRef], Meta(max_length=MAX_PACKS)] | UnsetType = UNSET
     # chosen by the server: the runtime on which the study's trials run (R58)
     runtime_index: Sha256 | UnsetType = UNSET
     limits: Limits = msgspec.field(default_factory=Limits)
@@ -497,6 +509,8 @@ class NewCode(Struct):
     bundle: BlobRef
     data: Annotated[list[DataRef], Meta(max_length=MAX_DATA)] = []
     versions: Versions | UnsetType = UNSET
+    # as in the study's spec
+    packs: Annotated[list[PackRef], Meta(max_length=MAX_PACKS)] | UnsetType = UNSET
     provenance: dict[str, Any] = msgspec.field(default_factory=dict)
     checkpoints: bool = False  # trials with this code continue from checkpoints of the earlier code
 

@@ -107,8 +107,8 @@ Result<Response> project(const SiteContext& context, const Request& request) {
       .integer("studies", totals.studies)
       .integer("trials_done", totals.done)
       .integer("trials_total", totals.trials)
-      .raw("downloads",
-           downloads_json(open, context.runtimes, brotli ? Compression::brotli : Compression::gzip))
+      .raw("downloads", downloads_json(open, context.runtimes, context.packs,
+                                       brotli ? Compression::brotli : Compression::gzip))
       .end();
   return json_response(200, out + "}");
 }

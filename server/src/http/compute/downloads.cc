@@ -38,22 +38,26 @@ void append_blob(std::string& out, const protocol::BlobRef& blob) {
 }  // namespace
 
 std::string downloads_json(const std::vector<StudySpec>& studies,
-                           const std::vector<Runtime>& runtimes, Compression form) {
+                           const std::vector<Runtime>& runtimes, const protocol::PackList& packs,
+                           Compression form) {
   std::vector<const Runtime::Download*> pieces;
   std::vector<std::pair<const StudySpec*, std::vector<std::size_t>>> shown;
   for (const StudySpec& study : studies) {
     const Runtime* runtime = runtime_of(study, runtimes);
     if (runtime == nullptr) continue;
     std::vector<std::size_t> used;
+    const auto use = [&](const Runtime::Download& download) {
+      // Studies share most of their pieces, so each is written once.
+      const auto known =
+          std::ranges::find(pieces, download.path, [](const auto* piece) { return piece->path; });
+      used.push_back(static_cast<std::size_t>(known - pieces.begin()));
+      if (known == pieces.end()) pieces.push_back(&download);
+    };
     for (const std::string& name : pieces_of(study)) {
       const auto download = runtime->downloads.find(name);
-      if (download == runtime->downloads.end()) continue;
-      // Studies share most of their pieces, so each is written once.
-      const auto known = std::ranges::find(pieces, download->second.path,
-                                           [](const auto* piece) { return piece->path; });
-      used.push_back(static_cast<std::size_t>(known - pieces.begin()));
-      if (known == pieces.end()) pieces.push_back(&download->second);
+      if (download != runtime->downloads.end()) use(download->second);
     }
+    for (const protocol::Pack* pack : protocol::with_needs(packs, study.packs)) use(pack->download);
     shown.emplace_back(&study, std::move(used));
   }
 

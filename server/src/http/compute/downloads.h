@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "protocol/messages.h"
-#include "protocol/runtime_index.h"
+#include "protocol/runtime/packs.h"
+#include "protocol/runtime/runtime_index.h"
 
 namespace hyperflock::http {
 
@@ -17,9 +18,10 @@ enum class Compression { brotli, gzip };
 // A page learns about at most so many studies of its project, the newest.
 inline constexpr std::int64_t kShownDownloads = 4;
 
-// Returns the JSON object `downloads`. `runtimes` are the server's, the newest first. A study whose
-// runtime the server does not have is left out.
+// Returns the JSON object `downloads`. `runtimes` are the server's, the newest first, and `packs`
+// those that it serves. A study whose runtime the server does not have is left out.
 std::string downloads_json(const std::vector<protocol::StudySpec>& studies,
-                           const std::vector<protocol::Runtime>& runtimes, Compression form);
+                           const std::vector<protocol::Runtime>& runtimes,
+                           const protocol::PackList& packs, Compression form);
 
 }  // namespace hyperflock::http

@@ -11,6 +11,7 @@
 #include "http/console/console_rest.h"
 #include "http/console/rows.h"
 #include "http/console/study_access.h"
+#include "http/console/study_packs.h"
 #include "http/core/body.h"
 #include "names/names.h"
 #include "protocol/codec.h"
@@ -67,6 +68,7 @@ bool same_content(protocol::StudySpec one, const protocol::StudySpec& other) {
   one.max_failures = other.max_failures;
   one.priority = other.priority;
   one.versions = other.versions;  // the bundle's lock has them too
+  one.packs = other.packs;        // the bundle names them too
   one.runtime_index = other.runtime_index;
   one.grown = other.grown;
   return one == other;
@@ -157,6 +159,7 @@ Status submit(const SiteContext& context, const Request& request, const Reply& r
   // Holds the blobs until the study names them, even if another study is deleted meanwhile.
   const std::shared_ptr<blobs::CollectedBlobs::Hold> hold = context.blobs.hold(hashes_of(spec));
   TRY(check_blobs(context, spec, {request.principal.name}));
+  TRY(spec.packs, packs_of_study(context, spec));
   const bool has_own_limit = names_time_limit(request.body);
   if (!has_own_limit) {
     const std::int64_t most =
@@ -246,6 +249,8 @@ Status reissue(const SiteContext& context, const Request& request, const Reply& 
     TRY(wanted.runtime_index, protocol::choose_runtime(spec, context.runtimes));
     hold = context.blobs.hold(hashes_of(spec));
     TRY(check_blobs(context, spec, {request.principal.name, wanted.study.owner}, "code."));
+    spec.runtime_index = wanted.runtime_index;
+    TRY(body.code->packs, packs_of_study(context, spec, "code."));
     TRY(check_rules(context, wanted.study.owner, wanted.study.project, spec, "code."));
     wanted.awaits_approval =
         needs_approval(context, request, wanted.study.owner, wanted.study.project);

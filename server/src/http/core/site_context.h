@@ -17,7 +17,8 @@
 #include "hub/hub.h"
 #include "hub/output_book.h"
 #include "hub/reader_pool.h"
-#include "protocol/runtime_index.h"
+#include "protocol/runtime/packs.h"
+#include "protocol/runtime/runtime_index.h"
 #include "storage/storage.h"
 #include "telemetry/metrics.h"
 #include "webhook/address_rules.h"
@@ -45,6 +46,7 @@ struct SiteContext {
   telemetry::Metrics& metrics;
   const StaticFiles& files;                 // of this site; the origins share no files
   std::vector<protocol::Runtime> runtimes;  // those that browsers get, the newest first
+  protocol::PackList packs;                 // those that browsers get
   std::string server_version;
   std::string join_origin;  // the compute origin for volunteers, without a slash at the end
   std::string own_origin;   // of this site, as browsers see it; empty: only its Host is known

@@ -33,6 +33,7 @@ inline constexpr std::size_t kMaxValues = 8;
 inline constexpr std::size_t kMaxBackends = 8;
 inline constexpr std::size_t kMaxHeldAttempts = 16;
 inline constexpr std::size_t kMaxData = 64;
+inline constexpr std::size_t kMaxPacks = 64;
 inline constexpr std::size_t kMaxDimensions = 64;
 inline constexpr std::size_t kMaxLines = 200;
 inline constexpr std::size_t kMaxOwnerItems = 1000;

@@ -42,7 +42,13 @@ const piece = v.object({
   version: text,
   base: v.pipe(v.string(), v.regex(/^\/runtime\/[\w.-]+\/$/)),
   files: v.array(
-    v.object({ name: v.pipe(v.string(), v.regex(/^[\w.-]+$/)), sha256, bytes: count }),
+    v.object({
+      name: v.pipe(v.string(), v.regex(/^[\w.-]+$/)),
+      sha256,
+      bytes: count,
+      br: v.nullish(count),
+      gz: v.nullish(count),
+    }),
   ),
 });
 const indexAnswer = v.object({ runtime: text, pieces: v.record(text, piece) });

@@ -11,14 +11,20 @@ export interface PackArchive {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
+/** A pack that a study needs. `version` is missing for a study that was submitted before studies listed their packs. */
+export interface WantedPack {
+  readonly name: string;
+  readonly version?: string;
+}
+
 /**
  * Fetches packs with all that they need, each once. The named ones come first.
  *
- * Throws RuntimeUnavailableError: the server has no such pack, its packs belong to another Pyodide than `runtime`, or a
- * file cannot be fetched.
+ * Throws RuntimeUnavailableError: the server has no such pack or another version of it, its packs belong to another
+ * Pyodide than `runtime`, or a file cannot be fetched.
  */
 export async function fetchPacks(
-  names: readonly string[],
+  packs: readonly WantedPack[],
   runtime: RuntimeIndex,
   index: PackIndex,
   options: RuntimeFetch,
@@ -28,7 +34,7 @@ export async function fetchPacks(
     const message = `This server's packs belong to Pyodide ${index.pyodide}, and the study's runtime has ${pyodide}.`;
     throw new RuntimeUnavailableError("unknown_runtime", message);
   }
-  const wanted = withNeeds(names, index);
+  const wanted = withNeeds(packs, index);
   const files = wanted.map(([name]) =>
     locate({ runtime: runtime.runtime, pieces: index.packs }, name, `${name}.zip`),
   );
@@ -38,18 +44,45 @@ export async function fetchPacks(
   });
 }
 
-function withNeeds(names: readonly string[], { packs }: PackIndex): [name: string, pack: Pack][] {
+/**
+ * Returns the bytes that the network will move for packs with all that they need. A pack that the browser has kept
+ * counts nothing.
+ *
+ * Throws RuntimeUnavailableError: the server has no such pack, or another version of it.
+ */
+export async function missingBytes(
+  packs: readonly WantedPack[],
+  index: PackIndex,
+  { form, isKept }: { form: "br" | "gz"; isKept: (url: string) => Promise<boolean> },
+): Promise<number> {
+  const files = withNeeds(packs, index).flatMap(([, pack]) =>
+    pack.files.map((file) => ({ url: `${pack.base}${file.name}`, file })),
+  );
+  const sizes = files.map(async ({ url, file }) =>
+    (await isKept(url)) ? 0 : (file[form] ?? file.bytes),
+  );
+  return (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+}
+
+function withNeeds(
+  named: readonly WantedPack[],
+  { packs }: PackIndex,
+): [name: string, pack: Pack][] {
   const wanted = new Map<string, Pack>();
-  const waiting = [...names];
+  const waiting = [...named];
   // The list grows while it is read, so that what the code imports comes first.
-  for (const name of waiting) {
+  for (const { name, version } of waiting) {
     if (wanted.has(name)) continue;
     const pack = Object.hasOwn(packs, name) ? packs[name] : undefined;
     if (pack === undefined) {
       throw new RuntimeUnavailableError("unknown_runtime", `This server has no pack ${name}.`);
     }
+    if (version !== undefined && version !== pack.version) {
+      const message = `This server has ${name} ${pack.version}, and the study's code was made for ${version}.`;
+      throw new RuntimeUnavailableError("unknown_runtime", message);
+    }
     wanted.set(name, pack);
-    waiting.push(...pack.needs);
+    waiting.push(...pack.needs.map((need) => ({ name: need })));
   }
   return [...wanted];
 }

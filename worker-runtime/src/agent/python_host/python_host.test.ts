@@ -8,7 +8,7 @@ import { MAGIC } from "../../gpu/ring/layout.ts";
 import type { ToGpuThread } from "../../gpu/thread/gpu_messages.ts";
 import type { Lease } from "../../protocol/index.ts";
 import type { FromPython, RuntimeIndex, ToPython } from "../../python/messages.ts";
-import type { PackArchive } from "../files/pack_parts.ts";
+import type { PackArchive, WantedPack } from "../files/pack_parts.ts";
 import type { AgentEvent } from "../machine/events.ts";
 import { parseOutcome } from "../machine/outcome.ts";
 import { leaseOf } from "../machine/scenario.fixture.ts";
@@ -51,7 +51,7 @@ let fetchOptuna: (
   tell: (loaded: number, total: number) => void,
 ) => Promise<Uint8Array<ArrayBuffer>[]>;
 
-let fetchPacks: (names: readonly string[]) => Promise<PackArchive[]>;
+let fetchPacks: (wanted: readonly WantedPack[]) => Promise<PackArchive[]>;
 
 let tooMuch: TooMuchData | null;
 let fetchedBytes: number[];
@@ -95,7 +95,7 @@ const hostOf = (sharesMemory: boolean, arraycore: ArraycoreSide | null = null) =
     heapBytes: 2 ** 30,
     arraycore,
     fetchOptuna: (_index, tell) => fetchOptuna(tell),
-    fetchPacks: (names) => fetchPacks(names),
+    fetchPacks: (wanted) => fetchPacks(wanted),
     now: () => 0,
     admit: async () => tooMuch,
     fetched: (bytes) => fetchedBytes.push(bytes),
@@ -590,18 +590,14 @@ describe("A trial whose code imports scikit-learn", () => {
   const pack = (name: string) => ({ name, version: "1.8.0", bytes: new Uint8Array([8]) });
 
   test("gets the packs, once for its thread, and its result names their versions.", async () => {
-    const asked: (readonly string[])[] = [];
-    fetchPacks = async (names) => {
-      asked.push(names);
-      return [pack("scikit-learn"), pack("scipy")];
-    };
+    fetchPacks = vi.fn(async () => ["scikit-learn", "scipy"].map(pack));
     fetchBlob = async () => new TextEncoder().encode("PK hyperflock needs scikit-learn");
     host.run(leaseOf(7));
     await load(0);
     await finish(0, 7);
     host.run(leaseOf(8));
     await settled();
-    expect(asked).toEqual([["scikit-learn"]]);
+    expect(fetchPacks).toHaveBeenCalledExactlyOnceWith([{ name: "scikit-learn" }]);
     expect(runs().map(({ packages }) => packages.length)).toEqual([2, 0]);
     expect(events.find(({ kind }) => kind === "outcome")).toMatchObject({
       software: expect.stringMatching(/ scikit-learn\/1\.8\.0 scipy\/1\.8\.0$/),
@@ -619,6 +615,15 @@ describe("A trial whose code imports scikit-learn", () => {
     const software = ended?.kind === "outcome" ? ended.software : "";
     expect(software).toMatch(/ chainer\/\S+ scikit-learn\/1\.8\.0 package-0\/1\.8\.0 .*\/1\.8\.0$/);
     expect(software.length).toBeLessThanOrEqual(256);
+  });
+
+  test("gets those that its lease lists, without waiting for its bundle.", async () => {
+    const packs = [{ name: "scikit-learn", version: "1.8.0" }];
+    fetchBlob = () => new Promise(() => {});
+    fetchPacks = vi.fn(async () => []);
+    host.run(leaseOf(7, { packs }));
+    await load(0);
+    expect(fetchPacks).toHaveBeenCalledExactlyOnceWith(packs);
   });
 
   test("is given back where they cannot be had, and other trials go on.", async () => {

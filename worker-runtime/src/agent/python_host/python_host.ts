@@ -21,7 +21,7 @@ import type {
 } from "../../python/messages.ts";
 import type { BlobWanted } from "../files/blob_cache.ts";
 import { needsOf } from "../files/bundle_needs.ts";
-import type { PackArchive } from "../files/pack_parts.ts";
+import type { PackArchive, WantedPack } from "../files/pack_parts.ts";
 import { parseCall } from "../machine/asked_call.ts";
 import type { AgentEvent } from "../machine/events.ts";
 import type { KeptCheckpoint } from "../machine/kept_checkpoint.ts";
@@ -73,11 +73,11 @@ export interface PythonHostOptions {
     tell: (loaded: number, total: number) => void,
   ) => Promise<Uint8Array<ArrayBuffer>[]>;
   /**
-   * Fetches packs by their names, with all that they need, for trials whose code imports them. The named ones come first,
+   * Fetches packs, with all that they need, for trials whose code imports them. The named ones come first,
    * because not all may fit into what a result says.
    */
   readonly fetchPacks: (
-    names: readonly string[],
+    wanted: readonly WantedPack[],
     index: RuntimeIndex,
     tell: (loaded: number, total: number) => void,
   ) => Promise<PackArchive[]>;
@@ -272,7 +272,11 @@ export class PythonHost {
     const optuna = isAsked
       ? this.#fetchOptuna(runtime)
       : blobs.then(({ bundle }) => (needsOf(bundle).optuna ? this.#fetchOptuna(runtime) : []));
-    const packs = blobs.then(({ bundle }) => this.#fetchPacks(needsOf(bundle).packs, runtime));
+    // A study of an earlier version of the server does not list its packs, but its bundle names them.
+    const packs =
+      lease.packs === undefined
+        ? blobs.then(({ bundle }) => this.#fetchPacks(namedBy(bundle), runtime))
+        : this.#fetchPacks(lease.packs, runtime);
     // The errors of these promises are handled later, when the promises are awaited.
     for (const fetching of [blobs, parts, optuna, packs]) fetching.catch(() => {});
     let thread = this.#current();
@@ -404,11 +408,14 @@ export class PythonHost {
     });
   }
 
-  async #fetchPacks(names: readonly string[], runtime: string | undefined): Promise<PackArchive[]> {
+  async #fetchPacks(
+    wanted: readonly WantedPack[],
+    runtime: string | undefined,
+  ): Promise<PackArchive[]> {
     // The thread keeps its packs, because it serves one study.
-    if (names.every((name) => this.#thread?.packs.has(name))) return [];
+    if (wanted.every(({ name }) => this.#thread?.packs.has(name))) return [];
     return await this.#options.fetchPacks(
-      names,
+      wanted,
       await this.#readIndex(runtime),
       (loaded, total) => {
         this.#bytes.packs = [loaded, total];
@@ -629,6 +636,10 @@ function hasVersions(thread: Thread, chainer: string, runtime: string | undefine
   const mayBe = runtime !== undefined && (thread.runtime ?? runtime) === runtime;
   const isRuntime = thread.wanted === runtime || mayBe;
   return isRuntime && (thread.chainer === null || thread.chainer === chainer);
+}
+
+function namedBy(bundle: Uint8Array): WantedPack[] {
+  return needsOf(bundle).packs.map((name) => ({ name }));
 }
 
 function defaultChainer(index: RuntimeIndex): string {

@@ -1,10 +1,12 @@
 // Implements runtime_index.h.
-#include "protocol/runtime_index.h"
+#include "protocol/runtime/runtime_index.h"
 
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
 #include <utility>
+
+#include "protocol/runtime/piece_json.h"
 
 namespace hyperflock::protocol {
 namespace {
@@ -19,34 +21,6 @@ bool is_sha256(std::string_view text) {
 std::int64_t bytes_of(const nlohmann::json& file, const char* key, std::int64_t otherwise) {
   const auto found = file.find(key);
   return found != file.end() && found->is_number_integer() ? found->get<std::int64_t>() : otherwise;
-}
-
-std::string text_of(const nlohmann::json& object, const char* key) {
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
-}
-
-// Returns what a browser downloads of a piece; nullopt if the index does not list its files.
-std::optional<Runtime::Download> download_of(const nlohmann::json& piece) {
-  const auto files = piece.find("files");
-  const std::string base = text_of(piece, "base");
-  if (files == piece.end() || !files->is_array() || base.empty()) return std::nullopt;
-  Runtime::Download all;
-  std::int64_t largest = 0;
-  for (const auto& file : *files) {
-    if (!file.is_object()) continue;
-    const std::string name = text_of(file, "name");
-    // A browser fetches one of array-core's two modules, which have nearly the same size.
-    if (name.empty() || name == "arraycore-relaxed.wasm") continue;
-    const std::int64_t bytes = bytes_of(file, "bytes", 0);
-    all.brotli += bytes_of(file, "br", bytes);
-    all.gzip += bytes_of(file, "gz", bytes);
-    if (bytes <= largest) continue;
-    largest = bytes;
-    all.path = base + name;
-  }
-  if (all.path.empty()) return std::nullopt;
-  return all;
 }
 
 // Checks that the study's trials can run on this runtime. The error says why they cannot.
@@ -74,6 +48,33 @@ Status check(const StudySpec& spec, const Runtime& runtime) {
 }
 
 }  // namespace
+
+std::string text_of(const nlohmann::json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
+std::optional<Runtime::Download> download_of(const nlohmann::json& piece) {
+  const auto files = piece.find("files");
+  const std::string base = text_of(piece, "base");
+  if (files == piece.end() || !files->is_array() || base.empty()) return std::nullopt;
+  Runtime::Download all;
+  std::int64_t largest = 0;
+  for (const auto& file : *files) {
+    if (!file.is_object()) continue;
+    const std::string name = text_of(file, "name");
+    // A browser fetches one of array-core's two modules, which have nearly the same size.
+    if (name.empty() || name == "arraycore-relaxed.wasm") continue;
+    const std::int64_t bytes = bytes_of(file, "bytes", 0);
+    all.brotli += bytes_of(file, "br", bytes);
+    all.gzip += bytes_of(file, "gz", bytes);
+    if (bytes <= largest) continue;
+    largest = bytes;
+    all.path = base + name;
+  }
+  if (all.path.empty()) return std::nullopt;
+  return all;
+}
 
 std::optional<Runtime> parse_runtime_index(std::string_view text) {
   const auto json = nlohmann::json::parse(text, nullptr, false);

@@ -1,5 +1,5 @@
 // Tests which studies a server's runtime can run (R58).
-#include "protocol/runtime_index.h"
+#include "protocol/runtime/runtime_index.h"
 
 #include <gtest/gtest.h>
 
