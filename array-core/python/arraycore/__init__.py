@@ -11,7 +11,7 @@ import sys
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from . import _array_methods, capture, fft, lib, linalg, nn, random, special
+from . import _array_methods, capture, cuda, fft, lib, linalg, nn, random, special
 from ._compat import file_io as _file_io
 from ._compat import numpy_names as _numpy_names
 from ._compat.cupy_names import install_cupy
@@ -26,6 +26,7 @@ from ._core.kernels import ElementwiseKernel, RawKernel, ReductionKernel
 from ._core.ndarray import ndarray
 from ._core.ufuncs import *  # noqa: F403
 from ._jit.decorators import jit, vectorize
+from ._jit.positions import atomic, grid, gridsize
 from ._linalg import einsum as _einsum
 from ._linalg import linear as _linear
 from ._linalg import products as _products
@@ -89,13 +90,17 @@ __all__ = [
     "RawKernel",
     "ReductionKernel",
     "Stream",
+    "atomic",
     "capture",
     "close",
     "counters",
+    "cuda",
     "device_info",
     "device_timer",
     "fft",
     "from_dlpack",
+    "grid",
+    "gridsize",
     "install_cupy",
     "jit",
     "lib",

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from .arrays import ArrayRef
 from .errors import error_at
 from .expressions import Expressions
 from .operators import Value
@@ -67,14 +68,14 @@ class FunctionBody(Statements):
     compiler : Compiler
     source : Source
     program : Program
-    arguments : sequence of Value
+    arguments : sequence of Value or ArrayRef
     inferred : Inferred
         What earlier passes found.
     """
 
     def __init__(
-        self, compiler: Compiler, source: Source, program: Program, arguments: Sequence[Value],
-        inferred: Inferred,
+        self, compiler: Compiler, source: Source, program: Program,
+        arguments: Sequence[Value | ArrayRef], inferred: Inferred,
     ) -> None:  # fmt: skip
         super().__init__(compiler, source, program)
         self.known = inferred.variables
@@ -82,7 +83,11 @@ class FunctionBody(Statements):
         self.results: tuple[Type, ...] = ()
         self._loops = []
         names = parameters_of(source)
-        self.arguments = dict(zip(names, arguments, strict=True))
+        for name, argument in zip(names, arguments, strict=True):
+            if isinstance(argument, ArrayRef):
+                self.arrays[name] = argument
+            else:
+                self.arguments[name] = argument
         self.local_names = assigned_names(source)
         self.assigned = set(names)
 
@@ -164,7 +169,11 @@ class Compiler:
         return source() if callable(source) else None
 
     def inferred(
-        self, body: type[FunctionBody], source: Source, arguments: Sequence[Value], **more: Any
+        self,
+        body: type[FunctionBody],
+        source: Source,
+        arguments: Sequence[Value | ArrayRef],
+        **more: Any,
     ) -> Inferred:
         """Return the types of a function for the types of its arguments, by passes over it."""
         found = Inferred({}, ())
@@ -193,12 +202,14 @@ class Compiler:
         )  # fmt: skip
 
     @staticmethod
-    def _restated(program: Program, arguments: Sequence[Value]) -> list[Value]:
+    def _restated(
+        program: Program, arguments: Sequence[Value | ArrayRef]
+    ) -> list[Value | ArrayRef]:
         """Return arguments of the same types in a program that is thrown away."""
-        restated = []
+        restated: list[Value | ArrayRef] = []
         for value in arguments:
-            name = value.type.name
-            if value.id >= 0:
+            if isinstance(value, Value) and value.id >= 0:
+                name = value.type.name
                 read = program.expr("local", name, index=program.local("a", name))
                 value = replace(value, id=read)
             restated.append(value)

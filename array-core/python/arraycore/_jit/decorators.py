@@ -13,6 +13,7 @@ from . import plain
 from .arguments import check_count, prepared, types_of
 from .compiler import Compiler, FunctionBody, Inferred, parameters_of
 from .errors import coded
+from .kernels import GridKernel, GridLaunch, for_all
 from .operators import Value
 from .program import Program
 from .source import Source
@@ -30,9 +31,10 @@ def is_plain() -> bool:
 
 
 class Jitted:
-    """A Python function that compiled functions may call.
+    """A Python function that compiled functions may call, or a kernel over a grid.
 
-    Called from Python it is the function itself.
+    Called from Python it is the function itself. ``kernel[blocks, threads](...)`` runs it for each
+    thread of a grid.
 
     Attributes
     ----------
@@ -47,9 +49,23 @@ class Jitted:
         self.py_func = function
         self.debug = debug
         self._source: Source | None = None
+        self._grids: dict[Any, GridKernel] = {}
 
     def __call__(self, *args: Any) -> Any:
         return self.py_func(*args)
+
+    def __getitem__(self, launch: Any) -> GridLaunch:
+        """Return the launch over a grid: ``kernel[blocks, threads](...)``, each along up to three
+        axes. CUDA's stream and size of shared memory may follow, and change nothing.
+        """
+        if not isinstance(launch, tuple) or not 2 <= len(launch) <= 4:
+            message = f"Write {self.py_func.__name__}[blocks, threads](...)."
+            raise coded(ValueError(message), "jit_grid")
+        return GridLaunch(self, launch[0], launch[1])
+
+    def forall(self, count: int) -> Callable[..., None]:
+        """Return the launch over ``count`` threads along one axis."""
+        return for_all(self, count)
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A study's bundle writes the function's source, and not what was compiled from it.
@@ -189,12 +205,13 @@ def _decorated(kind: type[Any], function: Any, debug: bool, options: dict[str, A
 
 
 def jit(function: Callable[..., Any] | None = None, *, debug: bool = False, **options: Any) -> Any:
-    """Let compiled functions call a function.
+    """Compile a function, for others that call it, or as a kernel over a grid.
 
     Parameters
     ----------
     function : function
-        A function of numbers (``docs/jit.md`` says what is compiled).
+        A function of numbers, or a kernel that writes elements of arrays at its position in a
+        grid (``docs/jit.md`` says what is compiled).
     debug : bool
         Whether kernels of this function run as plain Python, so that breakpoints stop in it.
     **options

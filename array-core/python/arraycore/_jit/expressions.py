@@ -9,6 +9,7 @@ import math
 import types
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -17,6 +18,7 @@ from .._runtime.errors import CompileError
 from .errors import error_at
 from .functions import FUNCTIONS, name_of
 from .operators import SYMBOLS, Operators, Refused, Value
+from .positions import Position
 from .program import Program
 from .source import MISSING, Source
 from .types import Type
@@ -150,6 +152,10 @@ class Expressions:
                 found = getattr(owner, node.attr, MISSING)
                 if found is not MISSING:
                     return found
+            if isinstance(owner, SimpleNamespace) and hasattr(owner, node.attr):
+                return getattr(owner, node.attr)
+            if isinstance(owner, Position) and (axis := owner.axis(node.attr)) is not None:
+                return axis
             raise self.error(
                 node, "jit_name", f"{ast.unparse(node)!r} is not known here",
                 "take names of modules, such as math.pi, or pass the value as an argument",
@@ -242,12 +248,27 @@ class Expressions:
             return self.ops.select(condition, then, otherwise)
 
     # ---- calls
+    def called(self, node: ast.Call, function: Any) -> Value | None:
+        """Return the value of a call that a subclass lowers itself, if it does."""
+        return None
+
     def _call(self, node: ast.Call) -> Value:
         method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
         if method in ("conjugate", "conj") and not self._is_module(node.func.value):  # type: ignore[attr-defined]
             return FUNCTIONS["conjugate"](self.ops, self.value(node.func.value))  # type: ignore[attr-defined]
-        function = self.resolved(node.func)
         shown = ast.unparse(node.func)
+        root = node.func
+        while isinstance(root, ast.Attribute):
+            root = root.value
+        if isinstance(root, ast.Name) and root.id in self.local_names and root is not node.func:
+            raise self.error(
+                node, "jit_call", f"{shown}() is a method, and methods are not compiled",
+                "take functions of math or NumPy, and loops over elements",
+            )  # fmt: skip
+        function = self.resolved(node.func)
+        special = self.called(node, function)
+        if special is not None:
+            return special
         if node.keywords:
             raise self.error(
                 node, "jit_call", f"{shown}() takes no keywords here", "pass them by position"

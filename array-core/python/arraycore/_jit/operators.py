@@ -10,7 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from .program import Program
-from .types import BOOL, PYTHON_BOOL, PYTHON_INT, Type, kind_of, of_number, promote, weak
+from .types import BOOL, PYTHON_BOOL, PYTHON_INT, SMALL_INT, Type, kind_of, of_number, promote, weak
 
 #: Python's operators by the names of ``ast``.
 SYMBOLS: Final = {
@@ -80,6 +80,8 @@ class Operators:
     def __init__(self, program: Program, floating: str) -> None:
         self.program = program
         self.floating = floating
+        #: Python ints that can be computed in int32, where only their low bits are needed.
+        self._narrow: dict[int, tuple[str, Value, Value]] = {}
 
     # ---- values
     def number(self, value: Any) -> Value:
@@ -133,11 +135,15 @@ class Operators:
         return Value(to, identity, positive=value.positive and to.kind in "iu")
 
     def narrowed(self, value: Value) -> Value:
-        """Return a Python int as int32."""
+        """Return an integer as int32. Sums and products of Python ints are computed in int32."""
         if value.id < 0:
-            return Value(Type("int32", True), self._constant(value.const, "int32"))
+            return Value(SMALL_INT, self._constant(value.const, "int32"), positive=value.const >= 0)
         if value.type.name == "int32":
             return value
+        if value.id in self._narrow:
+            op, a, b = self._narrow[value.id]
+            parts = [self.narrowed(a).id, self.narrowed(b).id]
+            return Value(SMALL_INT, self.program.expr(op, "int32", parts), positive=value.positive)
         return Value(
             Type("int32", True), self.program.expr("convert", "int32", [value.id]),
             positive=value.positive,
@@ -194,13 +200,20 @@ class Operators:
         if symbol == "/" and kind.kind in "iu":
             kind = weak("f", self.floating) if kind.weak else Type("float64")
         if kind.weak and kind.kind == "i":
-            kind = PYTHON_INT
+            # These cannot exceed the range of int32, if their operands do not.
+            stays = symbol in ("&", "|", "^") or (
+                symbol in ("//", "%") and isinstance(b.const, int) and b.const > 0
+            )
+            kind = SMALL_INT if stays and a.type == b.type == SMALL_INT else PYTHON_INT
         positive = a.positive and b.positive and symbol in ("+", "*", "//", "%", ">>", "&", "|")
         positive = positive or (symbol == "%" and b.positive and kind.kind in "iu")
-        return self.emit(
+        result = self.emit(
             _OPS[symbol], kind, self.convert(a, kind), self.convert(b, kind),
             positive=kind.kind == "u" or (positive and kind.weak and kind.kind == "i"),
         )  # fmt: skip
+        if kind == PYTHON_INT and symbol in ("+", "-", "*"):
+            self._narrow[result.id] = (_OPS[symbol], a, b)
+        return result
 
     def _fold(self, symbol: str, a: Any, b: Any) -> Value:
         if symbol in ("**", "<<") and isinstance(b, int) and abs(b) > 4096:

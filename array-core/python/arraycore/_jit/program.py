@@ -45,9 +45,16 @@ class Program:
 
     # ---- parameters and locals
     def param(
-        self, name: str, dtype: str, kind: str, *, access: str = "read", ndim: int = -1
+        self,
+        name: str,
+        dtype: str,
+        kind: str,
+        *,
+        access: str = "read",
+        ndim: int = -1,
+        atomic: bool = False,
     ) -> int:
-        self.params.append([name, dtype, kind, access, "plain", ndim])
+        self.params.append([name, dtype, kind, access, "atomic" if atomic else "plain", ndim])
         self.inputs += access == "read"
         return len(self.params) - 1
 

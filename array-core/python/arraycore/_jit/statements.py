@@ -6,7 +6,7 @@ import ast
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from .expressions import Expressions
+from .arrays import Arrays
 from .operators import SYMBOLS, Value
 from .types import INT32_MAX, PYTHON_BOOL, PYTHON_INT, SMALL_INT, Type, promote
 
@@ -40,7 +40,7 @@ def _meet(sets: list[set[str] | None]) -> set[str] | None:
     return set.intersection(*arriving) if arriving else None
 
 
-class Statements(Expressions):
+class Statements(Arrays):
     """The part of a function's compilation that lowers statements.
 
     Subclasses say what ``return`` does, by `give`.
@@ -74,6 +74,7 @@ class Statements(Expressions):
     def _do_expr(self, node: ast.Expr) -> None:
         if isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             return  # a docstring
+        self.direct = node.value
         self.value(node.value)
 
     def _do_return(self, node: ast.Return) -> None:
@@ -96,6 +97,12 @@ class Statements(Expressions):
         if len(node.targets) == 1 and isinstance(target, (ast.Tuple, ast.List)):
             self._unpack(node, target.elts)
             return
+        if isinstance(target, ast.Name) and isinstance(node.value, ast.Call):
+            self.direct = node.value
+            if self.local_array(target.id, node.value):
+                if self.assigned is not None:
+                    self.assigned.add(target.id)
+                return
         value = self.value(node.value)
         if len(node.targets) > 1:
             value = self.kept(value) if value.id >= 0 else value
@@ -103,14 +110,12 @@ class Statements(Expressions):
             self._assign(each, value)
 
     def _unpack(self, node: ast.Assign, targets: list[ast.expr]) -> None:
-        if not isinstance(node.value, (ast.Tuple, ast.List)) or len(targets) != len(
-            node.value.elts
-        ):
+        values = self.several(node.value)
+        if values is None or len(values) != len(targets):
             raise self.error(
                 node, "jit_statement", "only as many values as there are names are unpacked",
                 "write a, b = x, y",
             )  # fmt: skip
-        values = [self.value(each) for each in node.value.elts]
         values = [self.kept(value) if value.id >= 0 else value for value in values]
         for target, value in zip(targets, values, strict=True):
             self._assign(target, value)
@@ -135,6 +140,14 @@ class Statements(Expressions):
             self._assign(node.target, self.ops.binary(symbol, current, value))
 
     def _assign(self, target: ast.expr, value: Value) -> None:
+        if isinstance(target, ast.Subscript):
+            self.store_at(target, value)
+            return
+        if isinstance(target, ast.Name) and target.id in self.arrays:
+            raise self.error(
+                target, "jit_index", f"{target.id!r} is an array and stays one",
+                "assign to its elements, or to another name",
+            )  # fmt: skip
         if not isinstance(target, ast.Name):
             raise self.error(
                 target, "jit_statement", "this cannot be assigned in a compiled function",

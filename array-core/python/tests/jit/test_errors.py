@@ -74,7 +74,7 @@ def over_list(x):
 
 
 def texts(x):
-    return x + len("größe") + x.missing  # ^ len
+    return x + len("größe") + x.missing  # ^ "größe"
 
 
 def unknown(x):
@@ -187,7 +187,7 @@ WRONG: list[tuple[Callable[..., Any], str, str]] = [
     (raising, "jit_statement", "NaN"),
     (comprehension, "jit_call", "docs/jit.md"),
     (over_list, "jit_statement", "for i in range(n)"),
-    (texts, "jit_call", "docs/jit.md"),
+    (texts, "jit_index", "as an argument"),
     (unknown, "jit_name", "pass it as an argument"),
     (an_array, "jit_name", "pass it as an argument"),
     (another_function, "jit_call", "decorate undecorated with @arraycore.jit"),
