@@ -65,6 +65,14 @@ step_array_core_wgsl_test() {
   check python3 array-core/tests/wgsl/check_naga.py "$cases"
 }
 
+# Tests the GLSL that the code generator writes: a sample of the same cases, and of random kernels, in Chromium.
+step_array_core_glsl_test() {
+  local cases=build/glsl
+  mkdir -p "$cases"
+  build/debug/bin/glsl_cases "$cases"
+  check node --disable-warning=ExperimentalWarning array-core/tests/glsl/run_glsl.mjs "$cases" --every "$(one_in 4)"
+}
+
 # Runs the tests of the package and of the samples on the WebAssembly bridge, in the worker runtime, with one
 # interpreter per back end. A software device needs a quarter of a second to compile each case's shader. So the step
 # runs every test with a sample of its cases.

@@ -111,8 +111,9 @@ PARTS = (
             view
             ir
             lower dialect
-            wgsl codegen
-            gemm ops
+            wgsl codegen/prelude
+            codegen
+            codegen/glsl gemm ops
             cpu cpu/gemm
             cpu/nn fuse
             backend

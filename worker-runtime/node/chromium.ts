@@ -22,6 +22,8 @@ export const CHROMIUM_FLAGS: readonly string[] = [
 /** WebGPU must be enabled by a flag. Without a graphics card, Chromium's software adapter must also be named. */
 const GPU_FLAGS = ["--enable-unsafe-webgpu"];
 const SOFTWARE_GPU_FLAGS = ["--use-webgpu-adapter=swiftshader"];
+/** Without a graphics card, WebGL2 runs on SwiftShader too, which Chromium must be allowed to use. */
+const SOFTWARE_GL_FLAGS = ["--enable-unsafe-swiftshader", "--use-angle=swiftshader"];
 
 export function chromiumPath(): string {
   const path = process.env.CHROMIUM ?? "/usr/bin/chromium";
@@ -31,17 +33,18 @@ export function chromiumPath(): string {
 
 /** Starts a headless Chromium that reaches only this machine. */
 export async function launchChromium(
-  options: LaunchOptions & { webgpu?: boolean } = {},
+  options: LaunchOptions & { webgpu?: boolean; webgl2?: boolean } = {},
 ): Promise<Browser> {
-  const { webgpu = false, ...rest } = options;
+  const { webgpu = false, webgl2 = false, ...rest } = options;
   const more = (process.env.CHROMIUM_FLAGS ?? "").split(" ").filter((flag) => flag !== "");
   const gpu = webgpu ? [...GPU_FLAGS, ...(hasGraphicsCard() ? [] : SOFTWARE_GPU_FLAGS)] : [];
+  const gl = webgl2 && !hasGraphicsCard() ? SOFTWARE_GL_FLAGS : [];
   const browser = await chromium.launch({
     timeout: LIMIT_MS,
     executablePath: chromiumPath(),
     // Playwright's smaller program, the headless shell, has no WebGPU.
-    ...(webgpu ? { channel: "chromium" } : {}),
-    args: [...CHROMIUM_FLAGS, ...gpu, ...more],
+    ...(webgpu || webgl2 ? { channel: "chromium" } : {}),
+    args: [...CHROMIUM_FLAGS, ...gpu, ...gl, ...more],
     ...rest,
   });
   // Playwright's default limit is 30 s, but on a busy machine a page may need longer.

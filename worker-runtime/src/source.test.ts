@@ -39,6 +39,7 @@ const LAYERS = [
   "channel",
   "gpu/ring",
   "gpu/webgpu",
+  "gpu/webgl2",
   "gpu/thread",
   "python/arraycore",
   "python",

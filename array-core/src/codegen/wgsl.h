@@ -14,6 +14,7 @@
 
 #include "base/result.h"
 #include "codegen/plan.h"
+#include "codegen/uniforms.h"
 
 namespace arraycore::codegen {
 
@@ -24,35 +25,6 @@ struct Binding {
   BindingAccess access = BindingAccess::read;
 };
 inline constexpr std::uint32_t kScratch = 0xffffffff;
-
-// Describes the content of one word of the uniform block.
-struct UniformWord {
-  enum class From : std::uint8_t {
-    bits,          // `bits`
-    loop_size,     // elements of the loop
-    rows,          // elements of the output of a reduction
-    row_length,    // elements of a row, which give one result
-    parts,         // workgroups that share a row
-    part_length,   // elements of a scan's part
-    outer_extent,  // the extent of axis `axis` of lower::Walks::outer
-    inner_extent,
-    // The stride of parameter `param` along axis `axis` of lower::Walks::outer, in elements. If
-    // `param` is kNone: the change of the element's C-order number in the loop per step on that
-    // axis.
-    outer_stride,
-    inner_stride,
-    offset,  // the position of the parameter's first element, in elements
-    extent,  // of the raw parameter along axis `axis`
-    stride,
-    count,   // the number of the parameter's elements
-    scalar,  // word `axis` of the scalar's value
-  };
-  From from = From::bits;
-  std::uint32_t param = 0;
-  std::uint32_t axis = 0;
-  std::uint32_t bits = 0;
-  bool operator==(const UniformWord&) const = default;
-};
 
 struct WgslStage {
   std::string text;  // its entry point is `main`

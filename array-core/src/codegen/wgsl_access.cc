@@ -12,27 +12,6 @@ using ir::Op;
 using ir::ParamKind;
 using From = UniformWord::From;
 
-std::string Generator::getter(Id p) const {
-  const DType d = param(p).dtype;
-  const std::uint32_t slot = own(p).slot;
-  std::string bits;
-  switch (size_of(d)) {
-    case 1:
-      bits = "((" + load_word(slot, "e >> 2u") + " >> ((e & 3u) * 8u)) & 0xffu)";
-      break;
-    case 2:
-      bits = "((" + load_word(slot, "e >> 1u") + " >> ((e & 1u) * 16u)) & 0xffffu)";
-      break;
-    case 4:
-      bits = load_word(slot, "e");
-      break;
-    default:
-      bits = "vec2<u32>(" + load_word(slot, "2u * e") + ", " + load_word(slot, "2u * e + 1u") + ")";
-  }
-  return "fn p" + num(p) + "_get(e: u32) -> " + register_type(d) + " {\n  return " +
-         from_bits(d, bits) + ";\n}\n";
-}
-
 std::string Generator::setter(Id p) const {
   const DType d = param(p).dtype;
   const std::uint32_t slot = own(p).slot;
@@ -57,40 +36,6 @@ std::string Generator::setter(Id p) const {
           "  " + store_word(slot, "at", "(" + load_word(slot, "at") + " & ~mask) | bits") + "\n";
   }
   return text + "}\n";
-}
-
-std::string Generator::raw_address(Id p) {
-  const ParamPlan& plan = own(p);
-  const std::string offset = integer(From::offset, p);
-  const int dims = param(p).ndim;
-  std::string head = "fn p" + num(p) + "_at(";
-  std::string body;
-  if (dims < 0) {
-    head += "i: i32";
-    body += "  var rest = clamp(i, 0i, max(" + integer(From::count, p) + " - 1i, 0i));\n";
-    if (plan.layout == Layout::contiguous) {
-      body += "  return u32(" + offset + " + rest);\n";
-    } else {
-      body += "  var at = " + offset + ";\n";
-      for (int axis = plan.ndim - 1; axis >= 0; --axis) {
-        const auto a = static_cast<std::uint32_t>(axis);
-        body += "  at += (rest % " + integer(From::extent, p, a) + ") * " +
-                integer(From::stride, p, a) + ";\n";
-        if (axis > 0) body += "  rest /= " + integer(From::extent, p, a) + ";\n";
-      }
-      body += "  return u32(at);\n";
-    }
-  } else {
-    body += "  return u32(" + offset;
-    for (int axis = 0; axis < dims; ++axis) {
-      const auto a = static_cast<std::uint32_t>(axis);
-      head += (axis > 0 ? ", i" : "i") + num(a) + ": i32";
-      body += " + clamp(i" + num(a) + ", 0i, max(" + integer(From::extent, p, a) +
-              " - 1i, 0i)) * " + integer(From::stride, p, a);
-    }
-    body += ");\n";
-  }
-  return head + ") -> u32 {\n" + body + "}\n";
 }
 
 std::string Generator::accessors() {

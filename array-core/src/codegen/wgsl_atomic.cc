@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "codegen/wgsl_types.h"
+#include "codegen/shader_types.h"
 #include "ir/op_info.h"
 
 namespace arraycore::codegen {

@@ -2,8 +2,9 @@
 
 #include <vector>
 
-#include "codegen/wgsl_body.h"
-#include "codegen/wgsl_types.h"
+#include "codegen/prelude/prelude.h"
+#include "codegen/shader_body.h"
+#include "codegen/shader_types.h"
 
 namespace arraycore::codegen {
 

@@ -1,4 +1,4 @@
-// Writes one kernel with one plan as WGSL: uniforms, bindings, accessors and entry points. Use a
+// Writes one kernel with one plan as WGSL: bindings, accessors and entry points. Use a
 // Generator for one run() only. Internal to codegen/; pure.
 #pragma once
 
@@ -7,82 +7,34 @@
 #include <utility>
 #include <vector>
 
+#include "codegen/shader_generator.h"
 #include "codegen/wgsl.h"
-#include "codegen/wgsl_body.h"
 
 namespace arraycore::codegen {
 
-inline std::string num(std::uint64_t n) { return std::to_string(n); }
-
-// Returns whether every path through the block to its end stores to `param`. Sets `stopped` if the
-// body may return before the end.
-bool always_stores(const ir::Kernel& k, ir::Id block, ir::Id param, bool& stopped);
-
-class Generator final : public Environment {
-  using Id = ir::Id;
-  using Kernel = ir::Kernel;
-  using Op = ir::Op;
-  using Param = ir::Param;
-  using ParamKind = ir::ParamKind;
-  using From = UniformWord::From;
-
+class Generator final : public ShaderGenerator {
  public:
-  Generator(const Kernel& kernel, const Plan& plan);
+  Generator(const ir::Kernel& kernel, const Plan& plan) : ShaderGenerator(kernel, plan) {}
   Result<WgslProgram> run();
 
   // ---- Environment
-  std::string constant(DType dtype, const ir::Scalar& value) override;
-  std::string leaf(const ir::Expr& e) override;
-  std::string address(Id param, const std::vector<std::string>& index) override;
-  std::string read_at(Id param, const std::string& at) override;
   std::string write_at(Id param, const std::string& at, const std::string& value) override;
-  std::string store(Id param, const std::string& value) override;
   std::string atomic(Op op, Id param, const std::string& at,
                      const std::vector<std::string>& values) override;
 
  private:
-  const Param& param(Id p) const { return k_.params[p]; }
-  const ParamPlan& own(Id p) const { return plan_.params[p]; }
-  bool elementwise(Id p) const { return param(p).kind == ParamKind::elementwise; }
-
-  // ---- uniforms
-  std::string word(From from, std::uint32_t p = 0, std::uint32_t a = 0, std::uint32_t bits = 0);
-  std::string integer(From from, std::uint32_t p = 0, std::uint32_t a = 0);
-  std::string real_word(const UniformWord& w);
-  std::string scalar(Id p);
-
   // ---- declarations
   std::string declarations(WgslStage& stage);
-  std::string load_word(std::uint32_t slot, const std::string& at) const;
+  std::string load_word(std::uint32_t slot, const std::string& at) const override;
   std::string store_word(std::uint32_t slot, const std::string& at, const std::string& value) const;
 
-  // ---- element accessors (wgsl_access.cc)
-  //
-  // pN_get(e) and pN_set(e, v) count e in elements of the binding.
-  std::string getter(Id p) const;
+  // ---- element accessors (wgsl_access.cc): pN_set(e, v) counts e in elements of the binding
   std::string setter(Id p) const;
-  // Returns the address of an element of a raw parameter; indices are clamped into the array.
-  std::string raw_address(Id p);
   std::string accessors();
 
-  // ---- addresses of elementwise parameters (wgsl_element.cc)
+  // ---- elementwise kernels (wgsl_element.cc)
   //
-  // Returns code that sets c0, c1, ... to the coordinates of element `number` of the walk
-  // (lower::Walk).
-  std::string coordinates(const std::string& prefix, const std::string& number, int ndim,
-                          From extent);
-  std::string steps(const std::string& prefix, Id p, int ndim, From stride);
-  bool needs_coordinates() const;
-  // Returns the element address of `p` in an elementwise kernel, at the loop element with the
-  // C-order index `number` (i32).
-  std::string place(Id p, const std::string& number);
-  std::string axis(Id a);
-
-  // ---- elementwise kernels
-  bool preloads(Id p) const;
-  bool written(Id p) const;
-  std::string element_body();
-  // Returns code that computes only the loop element with the C-order index `number`.
+  // Returns code that computes and stores the loop element with the C-order index `number`.
   std::string one_element(const std::string& number);
   std::string entry(const std::string& body) const;
   std::string single_main();
@@ -97,25 +49,12 @@ class Generator final : public Environment {
   std::string quad_lane(std::uint32_t k);
   std::string store_group(Id p) const;
 
-  // ---- reductions and scans (wgsl_fold.cc): a Total holds the accumulators' values
-  DType accumulated(std::size_t v) const { return k_.locals[k_.reduction->values[v].a].type; }
-  std::string reduction_bodies();
-  std::string combine_function();
-  std::string coordinates_of_rows();
-  // Returns code that sets s_inner, the element's position in its row, and s_number, its C-order
-  // number in the loop. The code reads `row` and `inner`.
-  std::string numbers();
-  // Returns code that sets the `mapped` locals to zero. Afterwards they are copied to a Total.
-  std::string zero_mapped() const;
-  std::string mapped_total() const;
-  // run_map() returns code for the mapped values of element `inner` of row `row`, run_fours() for
-  // those of four elements, the first of which is number `first`.
-  std::string run_map();
+  // ---- reductions and scans (wgsl_fold.cc)
+  //
+  // Returns the function fours(), which gives the combined mapped values of four elements of row
+  // `row`, the first of which is number `first`.
   std::string run_fours();
-  std::string both_steps(Id p);
   std::string run_post();
-  std::string row_place(Id p);
-  std::string identity();
   std::string lanes_array() const;
   std::string load_scratch(const std::string& place) const;
   std::string store_scratch(const std::string& place, const std::string& total) const;
@@ -139,13 +78,6 @@ class Generator final : public Environment {
   std::string scan_totals();
   std::string scan_tiles();
 
-  const Kernel& k_;
-  const Plan& plan_;
-  std::vector<UniformWord> words_;
-  std::string privates_;
-  bool uses_axes_ = false;
-  bool in_post_ = false;
-  std::set<Id> used_at_;
   std::set<Id> used_set_;
   std::set<std::pair<Id, Op>> used_atomics_;
 };

@@ -1,5 +1,6 @@
 #include "case_writer.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <iostream>
@@ -20,6 +21,34 @@ nlohmann::json CaseWriter::blob(const std::byte* data, std::size_t size) {
   return {{"at", at}, {"size", size}};
 }
 
+Result<nlohmann::json> WgslWriter::program(const ir::Kernel& kernel, const codegen::Launch& launch,
+                                           const codegen::Limits& limits,
+                                           std::vector<std::uint32_t>& slots) {
+  codegen::Launch rounded = launch;
+  for (codegen::Operand& operand : rounded.operands) operand.bytes = (operand.bytes + 15) / 16 * 16;
+  TRY(const auto& plan, codegen::make_plan(kernel, rounded, limits));
+  TRY(const auto& program, codegen::generate(kernel, plan));
+  codegen::LaunchAnalysis analysis;
+  TRY_DONE(analysis.analyze(kernel, codegen::merge_of(kernel), rounded));
+  nlohmann::json one;
+  std::vector<std::uint32_t> uniforms(program.uniforms.size());
+  program.uniform_words(kernel, rounded, analysis.walks, uniforms);
+  one["uniforms"] = uniforms;
+  one["scratch"] = program.scratch_bytes(analysis.walks);
+  for (std::size_t s = 0; s < program.stages.size(); ++s) {
+    const codegen::WgslStage& stage = program.stages[s];
+    nlohmann::json bindings = nlohmann::json::array();
+    for (const codegen::Binding& binding : stage.bindings)
+      bindings.push_back({{"slot", binding.slot == codegen::kScratch ? -1 : int(binding.slot)},
+                          {"write", binding.access == codegen::BindingAccess::read_write}});
+    one["stages"].push_back({{"text", stage.text},
+                             {"bindings", bindings},
+                             {"grid", codegen::grid(plan, analysis.walks, s)}});
+  }
+  for (const codegen::ParamPlan& param : plan.params) slots.push_back(param.slot);
+  return one;
+}
+
 bool CaseWriter::add(const std::string& name, const ir::Kernel& kernel, const Dims& loop,
                      std::uint32_t reduced, std::vector<CaseArgument> arguments,
                      codegen::Accuracy accuracy, const codegen::Limits& limits) {
@@ -35,41 +64,20 @@ bool CaseWriter::add(const std::string& name, const ir::Kernel& kernel, const Di
         break;
       }
     storage.push_back(owner);
-    CaseArgument& a = arguments[owner];
-    while (a.bytes.empty() || a.bytes.size() % 16 != 0) a.bytes.push_back(std::byte{0});
+    const std::uint64_t bytes = std::max<std::uint64_t>(arguments[owner].bytes.size(), 1);
     launch.operands.push_back({static_cast<std::uint32_t>(owner), static_cast<std::uint32_t>(owner),
-                               a.bytes.size(), arguments[i].view, arguments[i].scalar});
+                               bytes, arguments[i].view, arguments[i].scalar});
   }
-  const auto plan = codegen::make_plan(kernel, launch, limits);
-  if (!plan) {
-    refusal_ = plan.error();
-    return false;
+  std::vector<std::uint32_t> slots;
+  auto made = program(kernel, launch, limits, slots);
+  if (!made) {
+    refusal_ = made.error();
+    return may_refuse(refusal_);
   }
-  const auto program = codegen::generate(kernel, *plan);
-  if (!program) {
-    refusal_ = program.error();
-    return false;
-  }
-
-  nlohmann::json one;
+  nlohmann::json one = std::move(*made);
   one["name"] = name;
-  codegen::LaunchAnalysis analysis;
-  if (const Status taken = analysis.analyze(kernel, codegen::merge_of(kernel), launch); !taken)
-    die(name + ": " + taken.error().message);
-  std::vector<std::uint32_t> uniforms(program->uniforms.size());
-  program->uniform_words(kernel, launch, analysis.walks, uniforms);
-  one["uniforms"] = uniforms;
-  one["scratch"] = program->scratch_bytes(analysis.walks);
-  for (std::size_t s = 0; s < program->stages.size(); ++s) {
-    const codegen::WgslStage& stage = program->stages[s];
-    nlohmann::json bindings = nlohmann::json::array();
-    for (const codegen::Binding& binding : stage.bindings)
-      bindings.push_back({{"slot", binding.slot == codegen::kScratch ? -1 : int(binding.slot)},
-                          {"write", binding.access == codegen::BindingAccess::read_write}});
-    one["stages"].push_back({{"text", stage.text},
-                             {"bindings", bindings},
-                             {"grid", codegen::grid(*plan, analysis.walks, s)}});
-  }
+  for (CaseArgument& a : arguments)
+    while (a.bytes.empty() || a.bytes.size() % 16 != 0) a.bytes.push_back(std::byte{0});
 
   std::vector<std::vector<std::byte>> after;
   for (const CaseArgument& a : arguments) after.push_back(a.bytes);
@@ -80,11 +88,11 @@ bool CaseWriter::add(const std::string& name, const ir::Kernel& kernel, const Di
   if (const Status run = ir::interpret(kernel, reference); !run)
     die(name + ": " + run.error().message);
 
-  std::vector<bool> bound(plan->slots.size(), false);
+  std::vector<bool> bound(arguments.size(), false);
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     if (kernel.params[i].kind == ir::ParamKind::scalar) continue;
     const std::size_t owner = storage[i];
-    const std::uint32_t slot = plan->params[i].slot;
+    const std::uint32_t slot = slots[i];
     if (bound[slot]) continue;
     bound[slot] = true;
     const auto& before = arguments[owner].bytes;

@@ -9,7 +9,7 @@
 
 namespace arraycore::wgsl_cases {
 
-void CaseWriter::add_product(const gemm::Variant& variant, const gemm::Stages& stages) {
+void WgslWriter::add_product(const gemm::Variant& variant, const gemm::Stages& stages) {
   const gemm::SelfTest test = gemm::self_test(variant, stages);
   const auto [x, y] = gemm::grid_of(variant, test.problem);
   const auto buffer = [&](int slot, std::vector<float> before, std::vector<float> after) {
@@ -60,7 +60,7 @@ void CaseWriter::add_product(const gemm::Variant& variant, const gemm::Stages& s
 
 namespace {
 
-void add_windows(CaseWriter& writer) {
+void add_windows(WgslWriter& writer) {
   using gemm::Kind;
   using gemm::Load;
   for (const std::uint8_t axes : {std::uint8_t{1}, std::uint8_t{2}, std::uint8_t{3}})
@@ -114,7 +114,7 @@ ir::Kernel add_and_cut() {
   return builder.take();
 }
 
-void add_stages(CaseWriter& writer) {
+void add_stages(WgslWriter& writer) {
   using gemm::Kind;
   using gemm::Load;
   static const ir::Kernel prologue = scale_and_shift();
@@ -144,7 +144,7 @@ void add_stages(CaseWriter& writer) {
 
 }  // namespace
 
-void add_product_cases(CaseWriter& writer) {
+void add_product_cases(WgslWriter& writer) {
   using gemm::Kind;
   using gemm::Load;
   gemm::Variant variant;

@@ -1,37 +1,13 @@
 // wgsl_cases FOLDER [RANDOM [FIRST_SEED]]: writes cases.json and data.bin for run_wgsl.mjs.
 #include <cstdlib>
 #include <iostream>
-#include <string>
 
 #include "case_writer.h"
-#include "ir/print.h"
-#include "ir/random_kernel.h"
-
-namespace arraycore::wgsl_cases {
-
-void add_random_cases(CaseWriter& writer, std::uint64_t first, std::uint64_t count) {
-  std::uint64_t refused = 0;
-  for (std::uint64_t seed = first; seed < first + count; ++seed) {
-    ir::RandomCase one = ir::random_case(seed, ir::Subset::gpu);
-    std::vector<CaseArgument> arguments;
-    for (const ir::RandomArgument& a : one.arguments)
-      arguments.push_back({a.bytes, a.view, a.scalar, -1});
-    if (writer.add("random " + std::to_string(seed), one.kernel, one.loop, one.reduced, arguments))
-      continue;
-    ++refused;
-    if (writer.refusal().kind != ErrorKind::not_implemented)
-      die("random " + std::to_string(seed) + ": " + writer.refusal().message);
-    std::cout << "seed " << seed << " refused: " << writer.refusal().message << '\n';
-  }
-  if (refused * 20 > count) die("over 5 % of the random kernels were refused");
-}
-
-}  // namespace arraycore::wgsl_cases
 
 int main(int argc, char** argv) {
   using namespace arraycore::wgsl_cases;
   if (argc < 2) die("usage: wgsl_cases FOLDER [RANDOM [FIRST_SEED]]");
-  CaseWriter writer;
+  WgslWriter writer;
   add_operation_cases(writer);
   add_layout_cases(writer);
   add_reduction_cases(writer);

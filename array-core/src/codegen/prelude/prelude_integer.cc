@@ -1,6 +1,6 @@
 // Integer helpers: division and shifts that are defined everywhere, 64-bit arithmetic on pairs (low
 // word first), and half precision by bits.
-#include "codegen/wgsl_prelude.h"
+#include "codegen/prelude/prelude.h"
 
 namespace arraycore::codegen {
 namespace {
@@ -26,18 +26,18 @@ constexpr std::string_view kIntegerHelpers[] = {
   return a % b;
 })",
     R"(fn ac_floor_div_i32(a: i32, b: i32) -> i32 {
-  let q = ac_div_i32(a, b);
-  let r = ac_rem_i32(a, b);
+  let q: i32 = ac_div_i32(a, b);
+  let r: i32 = ac_rem_i32(a, b);
   return select(q, q - 1i, r != 0i && ((r < 0i) != (b < 0i)));
 })",
     R"(fn ac_mod_i32(a: i32, b: i32) -> i32 {
-  let r = ac_rem_i32(a, b);
+  let r: i32 = ac_rem_i32(a, b);
   return select(r, r + b, r != 0i && ((r < 0i) != (b < 0i)));
 })",
     R"(fn ac_pow_u32(a: u32, b: u32) -> u32 {
-  var result = 1u;
-  var factor = a;
-  for (var e = b; e != 0u; e >>= 1u) {
+  var result: u32 = 1u;
+  var factor: u32 = a;
+  for (var e: u32 = b; e != 0u; e >>= 1u) {
     if ((e & 1u) != 0u) { result *= factor; }
     factor *= factor;
   }
@@ -69,7 +69,7 @@ constexpr std::string_view kIntegerHelpers[] = {
 })",
     // ---- 64 bits
     R"(fn ac_add_u64(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
-  let low = a.x + b.x;
+  let low: u32 = a.x + b.x;
   return vec2<u32>(low, a.y + b.y + select(0u, 1u, low < a.x));
 })",
     R"(fn ac_sub_u64(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
@@ -79,21 +79,22 @@ constexpr std::string_view kIntegerHelpers[] = {
   return ac_sub_u64(vec2<u32>(0u, 0u), a);
 })",
     R"(fn ac_wide_mul(a: u32, b: u32) -> vec2<u32> {
-  let al = a & 0xffffu;
-  let ah = a >> 16u;
-  let bl = b & 0xffffu;
-  let bh = b >> 16u;
-  let ll = al * bl;
-  let lh = al * bh;
-  let hl = ah * bl;
-  let middle = (ll >> 16u) + (lh & 0xffffu) + (hl & 0xffffu);
+  let al: u32 = a & 0xffffu;
+  let ah: u32 = a >> 16u;
+  let bl: u32 = b & 0xffffu;
+  let bh: u32 = b >> 16u;
+  let ll: u32 = al * bl;
+  let lh: u32 = al * bh;
+  let hl: u32 = ah * bl;
+  let middle: u32 = (ll >> 16u) + (lh & 0xffffu) + (hl & 0xffffu);
   return vec2<u32>((ll & 0xffffu) | (middle << 16u),
                    ah * bh + (lh >> 16u) + (hl >> 16u) + (middle >> 16u));
 })",
     R"(fn ac_mul_u64(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
-  let low = ac_wide_mul(a.x, b.x);
+  let low: vec2<u32> = ac_wide_mul(a.x, b.x);
   return vec2<u32>(low.x, low.y + a.x * b.y + a.y * b.x);
 })",
+    R"(fn ac_eq_u64(a: vec2<u32>, b: vec2<u32>) -> bool { return a.x == b.x && a.y == b.y; })",
     R"(fn ac_lt_u64(a: vec2<u32>, b: vec2<u32>) -> bool {
   return a.y < b.y || (a.y == b.y && a.x < b.x);
 })",
@@ -133,12 +134,12 @@ constexpr std::string_view kIntegerHelpers[] = {
     R"(fn ac_divmod_u64(a: vec2<u32>, b: vec2<u32>) -> vec4<u32> {
   if (b.x == 0u && b.y == 0u) { return vec4<u32>(); }
   if (a.y == 0u && b.y == 0u) { return vec4<u32>(a.x / b.x, 0u, a.x % b.x, 0u); }
-  var quotient = vec2<u32>();
-  var rest = vec2<u32>();
-  let skipped = ac_clz_u64(a);
-  var bits = ac_left_u64(a, skipped & 63u);
-  for (var k = skipped; k < 64u; k++) {
-    let carry = rest.y >> 31u;
+  var quotient: vec2<u32> = vec2<u32>();
+  var rest: vec2<u32> = vec2<u32>();
+  let skipped: u32 = ac_clz_u64(a);
+  var bits: vec2<u32> = ac_left_u64(a, skipped & 63u);
+  for (var k: u32 = skipped; k < 64u; k++) {
+    let carry: u32 = rest.y >> 31u;
     rest = vec2<u32>((rest.x << 1u) | (bits.y >> 31u), (rest.y << 1u) | (rest.x >> 31u));
     bits = vec2<u32>(bits.x << 1u, (bits.y << 1u) | (bits.x >> 31u));
     quotient = vec2<u32>(quotient.x << 1u, (quotient.y << 1u) | (quotient.x >> 31u));
@@ -160,23 +161,23 @@ constexpr std::string_view kIntegerHelpers[] = {
   return a;
 })",
     R"(fn ac_div_i64(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
-  let q = ac_div_u64(ac_abs_i64(a), ac_abs_i64(b));
+  let q: vec2<u32> = ac_div_u64(ac_abs_i64(a), ac_abs_i64(b));
   if (((a.y ^ b.y) >> 31u) != 0u) { return ac_neg_u64(q); }
   return q;
 })",
     R"(fn ac_rem_i64(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
-  let r = ac_rem_u64(ac_abs_i64(a), ac_abs_i64(b));
+  let r: vec2<u32> = ac_rem_u64(ac_abs_i64(a), ac_abs_i64(b));
   if ((a.y >> 31u) != 0u) { return ac_neg_u64(r); }
   return r;
 })",
     R"(fn ac_floor_div_i64(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
-  let q = ac_div_i64(a, b);
-  let r = ac_rem_i64(a, b);
+  let q: vec2<u32> = ac_div_i64(a, b);
+  let r: vec2<u32> = ac_rem_i64(a, b);
   if ((r.x | r.y) != 0u && ((r.y ^ b.y) >> 31u) != 0u) { return ac_sub_u64(q, vec2<u32>(1u, 0u)); }
   return q;
 })",
     R"(fn ac_mod_i64(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
-  let r = ac_rem_i64(a, b);
+  let r: vec2<u32> = ac_rem_i64(a, b);
   if ((r.x | r.y) != 0u && ((r.y ^ b.y) >> 31u) != 0u) { return ac_add_u64(r, b); }
   return r;
 })",
@@ -188,9 +189,9 @@ constexpr std::string_view kIntegerHelpers[] = {
   return ac_sign_u64(a);
 })",
     R"(fn ac_pow_u64(a: vec2<u32>, b: vec2<u32>) -> vec2<u32> {
-  var result = vec2<u32>(1u, 0u);
-  var factor = a;
-  for (var e = b; (e.x | e.y) != 0u; e = ac_right_u64(e, 1u)) {
+  var result: vec2<u32> = vec2<u32>(1u, 0u);
+  var factor: vec2<u32> = a;
+  for (var e: vec2<u32> = b; (e.x | e.y) != 0u; e = ac_right_u64(e, 1u)) {
     if ((e.x & 1u) != 0u) { result = ac_mul_u64(result, factor); }
     factor = ac_mul_u64(factor, factor);
   }
@@ -216,10 +217,10 @@ constexpr std::string_view kIntegerHelpers[] = {
     // that says whether any lower bit is set.
     R"(fn ac_u64_to_f32(a: vec2<u32>) -> f32 {
   if ((a.x | a.y) == 0u) { return 0.0; }
-  let zeros = ac_clz_u64(a);
-  let top = ac_left_u64(a, zeros);
-  var mantissa = top.y >> 8u;
-  let cut = ((top.y & 0xffu) << 1u) | select(0u, 1u, top.x != 0u);
+  let zeros: u32 = ac_clz_u64(a);
+  let top: vec2<u32> = ac_left_u64(a, zeros);
+  var mantissa: u32 = top.y >> 8u;
+  let cut: u32 = ((top.y & 0xffu) << 1u) | select(0u, 1u, top.x != 0u);
   if (cut > 0x100u || (cut == 0x100u && (mantissa & 1u) != 0u)) { mantissa += 1u; }
   // A carry out of the mantissa raises the exponent.
   return bitcast<f32>(((63u - zeros + 126u) << 23u) + mantissa);
@@ -229,11 +230,11 @@ constexpr std::string_view kIntegerHelpers[] = {
   return ac_u64_to_f32(a);
 })",
     R"(fn ac_f32_to_u64(x: f32) -> vec2<u32> {
-  let bits = bitcast<u32>(x);
+  let bits: u32 = bitcast<u32>(x);
   if (ac_is_nan(x) || (bits >> 31u) != 0u || x < 1.0) { return vec2<u32>(0u, 0u); }
-  let exponent = bits >> 23u;
+  let exponent: u32 = bits >> 23u;
   if (exponent >= 191u) { return vec2<u32>(0xffffffffu, 0xffffffffu); }
-  let mantissa = vec2<u32>((bits & 0x7fffffu) | 0x800000u, 0u);
+  let mantissa: vec2<u32> = vec2<u32>((bits & 0x7fffffu) | 0x800000u, 0u);
   if (exponent >= 150u) { return ac_left_u64(mantissa, exponent - 150u); }
   return ac_right_u64(mantissa, 150u - exponent);
 })",
@@ -241,7 +242,7 @@ constexpr std::string_view kIntegerHelpers[] = {
   if (ac_is_nan(x)) { return vec2<u32>(0u, 0u); }
   if (x >= 9223372036854775808.0) { return vec2<u32>(0xffffffffu, 0x7fffffffu); }
   if (x <= -9223372036854775808.0) { return vec2<u32>(0u, 0x80000000u); }
-  let size = ac_f32_to_u64(abs(x));
+  let size: vec2<u32> = ac_f32_to_u64(abs(x));
   if (x < 0.0) { return ac_neg_u64(size); }
   return size;
 })",
@@ -256,6 +257,7 @@ constexpr std::string_view kIntegerHelpers[] = {
   if (x >= 4294967296.0) { return 0xffffffffu; }
   return u32(x);
 })",
+    R"(fn ac_truth_u64(a: vec2<u32>) -> bool { return (a.x | a.y) != 0u; })",
     R"(fn ac_truth(x: f32) -> bool {
   return (bitcast<u32>(x) & 0x7fffffffu) != 0u;
 })",

@@ -1,6 +1,6 @@
-// Writes a kernel's expressions and statements as WGSL. Each operation of a statement gets a `let`
-// of its own, so that neither precedence nor constant folding can change a value. Internal to
-// codegen/.
+// Writes a kernel's expressions and statements in the language of shader_types.h. Each operation of
+// a statement gets a `let` of its own, so that neither precedence nor constant folding can change a
+// value. Internal to codegen/.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "codegen/wgsl_types.h"
+#include "codegen/shader_types.h"
 #include "ir/ir.h"
 
 namespace arraycore::codegen {
@@ -19,7 +19,7 @@ namespace arraycore::codegen {
 class Environment {
  public:
   virtual ~Environment() = default;
-  // Returns an expression of the register type for a constant that has no literal in WGSL.
+  // Returns an expression of the register type for a constant that has no literal.
   virtual std::string constant(DType dtype, const ir::Scalar& value) = 0;
   virtual std::string leaf(const ir::Expr& e) = 0;  // param, loop_*, axis_index, param_shape, ...
   // Returns the address (u32) of the element of a raw parameter at these indices.
@@ -30,7 +30,7 @@ class Environment {
   virtual std::string store(ir::Id param, const std::string& value) = 0;
   virtual std::string atomic(ir::Op op, ir::Id param, const std::string& address,
                              const std::vector<std::string>& values) = 0;
-  // The feature that the kernel needs but WGSL lacks; empty if none. The writer sets it.
+  // The feature that the kernel needs but the language lacks; empty if none. The writer sets it.
   std::string missing;
 };
 
@@ -43,7 +43,7 @@ std::string write_block(const ir::Kernel& kernel, Environment& environment, ir::
                         const std::vector<ir::Id>& shared);
 // Returns code that computes `expr` and returns its value.
 std::string write_return(const ir::Kernel& kernel, Environment& environment, ir::Id expr);
-// Returns the WGSL of all functions of the kernel.
+// Returns all functions of the kernel.
 std::string write_functions(const ir::Kernel& kernel, Environment& environment);
 
 }  // namespace arraycore::codegen

@@ -1,4 +1,4 @@
-#include "codegen/wgsl_types.h"
+#include "codegen/shader_types.h"
 
 #include <cmath>
 #include <cstdio>
@@ -159,9 +159,9 @@ std::optional<std::string> wide_operation(Op op, DType d, const Args& x) {
     case Op::shift_right:
       return call("ac_shr" + t, x);
     case Op::equal:
-      return "all(" + x[0] + " == " + x[1] + ")";
+      return call("ac_eq_u64", x);
     case Op::not_equal:
-      return "any(" + x[0] + " != " + x[1] + ")";
+      return "(!" + call("ac_eq_u64", x) + ")";
     case Op::less:
       return call("ac_lt" + t, x);
     case Op::less_equal:
@@ -390,7 +390,7 @@ std::string convert(DType from, DType to, const std::string& x) {
     }
   }
   if (is_wide(from)) {
-    if (to == DType::boolean) return "any(" + x + " != vec2<u32>(0u, 0u))";
+    if (to == DType::boolean) return "ac_truth_u64(" + x + ")";
     if (is_floating(to))
       return rounded(to, (is_signed(from) ? "ac_i64_to_f32(" : "ac_u64_to_f32(") + x + ")");
     if (is_wide(to)) return x;
@@ -506,7 +506,7 @@ std::optional<std::string> literal(DType dtype, const ir::Scalar& value) {
     using T = decltype(zero);
     if constexpr (ir::kIsInteger<T>) {
       if constexpr (std::is_signed_v<T>) {
-        // WGSL has no literal for the lowest int32.
+        // There is no literal for the lowest int32.
         if (static_cast<std::int64_t>(ir::get<T>(value)) == -2147483648LL)
           return "(-2147483647i - 1i)";
         return "i32(" + std::to_string(ir::get<T>(value)) + ")";

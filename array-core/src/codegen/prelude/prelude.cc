@@ -1,11 +1,9 @@
-#include "codegen/wgsl_prelude.h"
+#include "codegen/prelude/prelude.h"
 
 #include <map>
 #include <set>
 #include <string>
 #include <vector>
-
-#include "codegen/wgsl_types.h"
 
 namespace arraycore::codegen {
 namespace {
@@ -42,20 +40,23 @@ const std::map<std::string, std::string_view>& all_helpers() {
 }  // namespace
 
 std::string prelude_for(const std::string& text) {
-  std::vector<std::string> todo;
-  helpers_in(text, todo);
   std::set<std::string> done;
   std::string result;
-  while (!todo.empty()) {
-    const std::string name = todo.back();
-    todo.pop_back();
-    if (!done.insert(name).second) continue;
-    const auto found = all_helpers().find(name);
-    if (found == all_helpers().end()) continue;  // the shader compiler reports what is missing
-    result += found->second;
-    result += '\n';
-    helpers_in(found->second, todo);
-  }
+  // Adds the helpers that `user` names, after those that they use themselves. No helper is
+  // recursive.
+  const auto add = [&](const auto& self, std::string_view user) -> void {
+    std::vector<std::string> names;
+    helpers_in(user, names);
+    for (const std::string& name : names) {
+      if (!done.insert(name).second) continue;
+      const auto found = all_helpers().find(name);
+      if (found == all_helpers().end()) continue;  // the shader compiler reports what is missing
+      self(self, found->second);
+      result += found->second;
+      result += '\n';
+    }
+  };
+  add(add, text);
   return result;
 }
 

@@ -1,5 +1,10 @@
-// Represents the element types in WGSL, in registers and in words of storage, and writes the WGSL
-// of every operation on them. Internal to codegen/.
+// Represents the element types in shaders, in registers and in words of storage, and writes every
+// operation on them. Internal to codegen/.
+//
+// The language is the part of WGSL that glsl/translate.h can turn into GLSL ES 3.00: every `let`
+// and `var` has its type, vectors are not compared, `&` and `|` have no bool operands, and
+// functions stand before their uses. What only one of the two languages has is written in its own
+// files.
 #pragma once
 
 #include <optional>
@@ -22,16 +27,13 @@ std::string zero_of(DType dtype);
 std::string to_bits(DType dtype, const std::string& value);
 std::string from_bits(DType dtype, const std::string& bits);
 
-// Returns a literal, or nullopt if WGSL has no literal for the value (NaN, infinity, subnormal
-// numbers). Such a value becomes a uniform.
+// Returns a literal, or nullopt if the language has no literal for the value (NaN, infinity,
+// subnormal numbers). Such a value becomes a uniform.
 std::optional<std::string> literal(DType dtype, const ir::Scalar& value);
 
-// Returns the WGSL of `op` on operands of type `operand` with a result of type `result`; nullopt if
-// WGSL lacks the operation.
+// Returns code for `op` on operands of type `operand` with a result of type `result`; nullopt if
+// the language lacks the operation.
 std::optional<std::string> operation(ir::Op op, DType operand, DType result,
                                      const std::vector<std::string>& x);
-
-// Returns the helper functions (ac_...) that `text` uses, directly or through other helpers.
-std::string prelude_for(const std::string& text);
 
 }  // namespace arraycore::codegen

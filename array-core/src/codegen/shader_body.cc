@@ -1,4 +1,4 @@
-#include "codegen/wgsl_body.h"
+#include "codegen/shader_body.h"
 
 #include <algorithm>
 
@@ -104,11 +104,13 @@ class Writer {
 
   std::string fresh() { return "e" + std::to_string(names_++); }
 
-  std::string bind(const std::string& text) {
+  std::string bind(const std::string& type, const std::string& text) {
     const std::string name = fresh();
-    line("let " + name + " = " + text + ";");
+    line("let " + name + ": " + type + " = " + text + ";");
     return name;
   }
+  std::string bind(DType type, const std::string& text) { return bind(register_type(type), text); }
+  std::string bind_address(const std::string& text) { return bind("u32", text); }
 
   std::string value_of(Id id) {
     if (const auto found = memo_.find(id); found != memo_.end()) return found->second;
@@ -127,16 +129,16 @@ class Writer {
     switch (e.op) {
       case Op::constant: {
         const auto text = literal(e.type, {e.bits, e.bits_high});
-        return bind(text ? *text : env_.constant(e.type, {e.bits, e.bits_high}));
+        return bind(e.type, text ? *text : env_.constant(e.type, {e.bits, e.bits_high}));
       }
       case Op::local:
-        return bind(local_name(k_, e.index));
+        return bind(e.type, local_name(k_, e.index));
       case Op::local_at:
-        return bind(slot_of(e.index, value_of(arg(e, 0))));
+        return bind(e.type, slot_of(e.index, value_of(arg(e, 0))));
       case Op::param_at: {
         std::vector<std::string> index;
         for (std::uint32_t i = 0; i < e.count; ++i) index.push_back(value_of(arg(e, i)));
-        return bind(env_.read_at(e.index, bind(env_.address(e.index, index))));
+        return bind(e.type, env_.read_at(e.index, bind_address(env_.address(e.index, index))));
       }
       case Op::select:
         return choose(e, value_of(arg(e, 0)), arg(e, 1), arg(e, 2));
@@ -144,12 +146,12 @@ class Writer {
       case Op::logical_or:
         return decide(e);
       case Op::call:
-        return bind(call_text(e));
+        return bind(e.type, call_text(e));
       default:
         break;
     }
-    if (ir::info(e.op).shape == ir::Shape::leaf) return bind(env_.leaf(e));
-    if (ir::is_atomic(e.op)) return bind(atomic(e));
+    if (ir::info(e.op).shape == ir::Shape::leaf) return bind(e.type, env_.leaf(e));
+    if (ir::is_atomic(e.op)) return bind(e.type, atomic(e));
     std::vector<std::string> x;
     for (std::uint32_t i = 0; i < e.count; ++i) x.push_back(value_of(arg(e, i)));
     const auto text = operation(e.op, k_.exprs[arg(e, 0)].type, e.type, x);
@@ -158,7 +160,7 @@ class Writer {
           std::string(name_of(e.op)) + " of " + std::string(name_of(k_.exprs[arg(e, 0)].type));
       return zero_of(e.type);
     }
-    return bind(*text);
+    return bind(e.type, *text);
   }
 
   std::string call_text(const Expr& e) {
@@ -173,7 +175,7 @@ class Writer {
     if (!lazy_[then] && !lazy_[otherwise]) {
       const std::string yes = value_of(then);
       const std::string no = value_of(otherwise);
-      return bind("select(" + no + ", " + yes + ", " + condition + ")");
+      return bind(e.type, "select(" + no + ", " + yes + ", " + condition + ")");
     }
     const std::string name = fresh();
     line("var " + name + ": " + register_type(e.type) + ";");
@@ -192,9 +194,9 @@ class Writer {
     const std::string first = value_of(arg(e, 0));
     const bool both = e.op == Op::logical_and;
     if (!lazy_[arg(e, 1)])
-      return bind("(" + first + (both ? " && " : " || ") + value_of(arg(e, 1)) + ")");
+      return bind(e.type, "(" + first + (both ? " && " : " || ") + value_of(arg(e, 1)) + ")");
     const std::string name = fresh();
-    line("var " + name + " = " + first + ";");
+    line("var " + name + ": bool = " + first + ";");
     const Memo before = memo_;
     line("if (" + std::string(both ? "" : "!") + name + ") {");
     side(name, arg(e, 1));
@@ -217,7 +219,7 @@ class Writer {
     std::vector<std::string> values;
     for (std::uint32_t i = 0; i < e.count; ++i)
       (i < dims ? index : values).push_back(value_of(arg(e, i)));
-    return env_.atomic(e.op, e.index, bind(env_.address(e.index, index)), values);
+    return env_.atomic(e.op, e.index, bind_address(env_.address(e.index, index)), values);
   }
 
   // ---- statements
@@ -274,7 +276,7 @@ class Writer {
         std::vector<std::string> index;
         for (std::uint32_t i = 0; i < s.count; ++i)
           index.push_back(value_of(k_.args[s.first_arg + i]));
-        const std::string address = bind(env_.address(s.target, index));
+        const std::string address = bind_address(env_.address(s.target, index));
         const std::string value = value_of(s.value);
         line(env_.write_at(s.target, address, value));
         return;

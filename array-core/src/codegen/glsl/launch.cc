@@ -1,0 +1,125 @@
+// Finds out where the passes of a launch write, and computes the launch's uniform words. This code
+// runs at every launch.
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include "codegen/glsl/glsl.h"
+#include "lower/gather_only.h"
+
+namespace arraycore::codegen::glsl {
+namespace {
+
+Error refused(const ir::Kernel& kernel, const std::string& what) {
+  return {ErrorKind::not_implemented, "gpu_kernel",
+          "kernel '" + kernel.name + "': " + what + ", which WebGL2 cannot do."};
+}
+
+// Sets a target from the parameter's strides along the axes of `outer`. Returns false if the
+// address of an element does not give its number by divisions.
+bool place(const lower::Walk& outer, std::size_t operand, const View& view, std::uint64_t bytes,
+           std::int64_t item, Target& target) {
+  const Dims numbers = lower::c_strides(outer.shape);
+  std::int64_t count = 1;
+  target.axes.clear();
+  target.first = view.offset / item;
+  target.number = 0;
+  for (int axis = 0; axis < outer.shape.size(); ++axis) {
+    const std::int64_t extent = outer.shape[axis];
+    const std::int64_t stride = outer.strides[operand][axis] / item;
+    count *= extent;
+    if (extent <= 1) {
+      target.axes.push_back({extent, 1, 0});
+      continue;
+    }
+    target.axes.push_back({extent, std::abs(stride), stride < 0 ? -numbers[axis] : numbers[axis]});
+    if (stride < 0) {
+      target.first += (extent - 1) * stride;
+      target.number += (extent - 1) * numbers[axis];
+    }
+  }
+  target.first_texel = 0;
+  target.texels = 0;
+  target.keeps = false;
+  if (count == 0) return true;
+  std::ranges::sort(target.axes, [](const Target::Axis& a, const Target::Axis& b) {
+    return std::pair(a.extent > 1, a.stride) > std::pair(b.extent > 1, b.stride);
+  });
+  // Along every axis, one step leads beyond all elements that the smaller strides reach.
+  std::int64_t reach = 0;
+  for (std::size_t i = target.axes.size(); i-- > 0;) {
+    const Target::Axis& axis = target.axes[i];
+    if (axis.extent > 1 && axis.stride <= reach) return false;
+    reach += (axis.extent - 1) * axis.stride;
+  }
+  const std::int64_t begin = target.first * item;
+  const std::int64_t end = (target.first + reach + 1) * item;
+  const bool dense = count == reach + 1;
+  const bool to_the_end = end % kTexelBytes == 0 || end >= static_cast<std::int64_t>(bytes);
+  target.keeps = !dense || begin % kTexelBytes != 0 || !to_the_end;
+  target.first_texel = begin / kTexelBytes;
+  target.texels = ceil_div(end, kTexelBytes) - target.first_texel;
+  return true;
+}
+
+}  // namespace
+
+std::int64_t Target::number_at(std::uint32_t index) const {
+  switch (index) {
+    case 0:
+      return first_texel;
+    case 1:
+      return texels;
+    case 2:
+      return first;
+    case 3:
+      return number;
+    default: {
+      const Axis& axis = axes[(index - kTargetAxes) / 3];
+      const std::uint32_t which = (index - kTargetAxes) % 3;
+      return which == 0 ? axis.extent : which == 1 ? axis.stride : axis.step;
+    }
+  }
+}
+
+Status LaunchAnalysis::analyze(const ir::Kernel& kernel, lower::Merge merge, const Launch& launch) {
+  if (const lower::Gather gather = lower::gather_only(kernel); !gather.only)
+    return refused(kernel, "it writes at places that it computes");
+  if (kernel.reduction) return refused(kernel, "it is a reduction");
+  TRY_DONE(base.analyze(kernel, merge, launch));
+  target_count = 0;
+  for (ir::Id p = 0; p < kernel.params.size(); ++p) {
+    const ir::Param& param = kernel.params[p];
+    if (param.kind != ir::ParamKind::elementwise || param.access == ir::Access::read) continue;
+    const std::uint8_t slot = base.signature.params[p].slot;
+    for (const Target& other : all_targets())
+      if (base.signature.params[other.param].slot == slot)
+        return refused(kernel, "it writes two arrays of one storage");
+    if (target_count == targets.size()) targets.emplace_back();
+    Target& target = targets[target_count++];
+    target.param = p;
+    target.contiguous = base.signature.params[p].layout == Layout::contiguous;
+    const Operand& operand = launch.operands[p];
+    if (!place(base.walks.outer, static_cast<std::size_t>(base.walks.operand[p]), operand.view,
+               operand.bytes, static_cast<std::int64_t>(size_of(param.dtype)), target))
+      return refused(kernel, "the strides of '" + param.name + "' interleave");
+  }
+  return Done{};
+}
+
+void Program::uniform_words(const ir::Kernel& kernel, const Launch& launch,
+                            const LaunchAnalysis& analysis, std::span<std::uint32_t> words) const {
+  for (std::size_t i = 0; i < uniforms.size(); ++i) {
+    const UniformWord& word = uniforms[i];
+    std::int64_t value = 0;
+    if (word.from == UniformWord::From::target) {
+      for (const Target& target : analysis.all_targets())
+        if (target.param == word.param) value = target.number_at(word.axis);
+    } else {
+      value = word_of(word, kernel, plan.base, launch, analysis.base.walks);
+    }
+    words[i] = static_cast<std::uint32_t>(value);
+  }
+}
+
+}  // namespace arraycore::codegen::glsl
