@@ -1,6 +1,7 @@
 #include "operations/ufunc_call.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 
@@ -68,6 +69,29 @@ bool is_comparison(const ops::UFunc& ufunc) {
   return std::find(kNames.begin(), kNames.end(), ufunc.name) != kNames.end();
 }
 
+// Replaces a Python int that the array's integers (int64 for bools) cannot hold by a scalar that
+// gives NumPy's result: division is by its float64, and logic asks only whether it is 0. Error:
+// "scalar_out_of_bounds", if no float64 is near it.
+Status replace_beyond(const ops::UFunc& ufunc, std::span<UFuncOperand> operands) {
+  const bool divides = ufunc.name == "divide";
+  if (!divides && !ufunc.name.starts_with("logical_")) return Done{};
+  for (std::size_t i = 0; i < 2; ++i) {
+    UFuncOperand& scalar = operands[i];
+    const Array* const array = operands[1 - i].array;
+    if (scalar.python != PythonScalar::integer || array == nullptr) continue;
+    const DType held = array->dtype == DType::boolean ? DType::int64 : array->dtype;
+    if (!is_integer(held) || check_fits(scalar.integer, held)) continue;
+    if (!divides && !check_fits(scalar.integer, DType::int64)) continue;  // NumPy refuses it
+    if (divides && std::isinf(ir::get<double>(scalar.value)))
+      return Error{ErrorKind::value, "scalar_out_of_bounds", "int too large to convert to float"};
+    scalar.python.reset();
+    scalar.strong = true;
+    scalar.dtype = divides ? DType::float64 : DType::boolean;
+    if (!divides) scalar.value = ir::scalar_of(DType::boolean, std::int64_t{1});
+  }
+  return Done{};
+}
+
 // Returns the result of `array OP value` (or with `left`, `value OP array`) if no 64-bit integer
 // type can hold the value. It is the same for every element.
 bool beyond_compares(std::string_view name, bool negative, bool left) {
@@ -124,8 +148,24 @@ Result<const UFuncCalls::Decided*> UFuncCalls::decide(const UFuncCall& call) {
     operands[i].dtype = operand.array != nullptr ? operand.array->dtype : operand.dtype;
     spec.operands[i] = operands[i].dtype;
   }
-  TRY(auto& loop,
-      ops::resolve(ufunc, call.mode, {operands.data(), call.operands.size()}, call.dtype));
+  TRY(auto& loop, ops::resolve(ufunc, call.mode, {operands.data(), call.operands.size()},
+                               call.dtype, call.casting));
+  for (std::size_t i = 0; i < call.operands.size(); ++i) {
+    // A Python number has no dtype, and under CuPy's promotion no scalar has one. Logic asks each
+    // operand by itself whether it is 0.
+    const ops::Operand& operand = operands[i];
+    if (operand.python || (operand.is_scalar && call.mode == PromotionMode::cupy) ||
+        ufunc.name.starts_with("logical_"))
+      continue;
+    // The table's loops of `divide` take integers, which NumPy casts to float64 first.
+    const bool divides = ufunc.name == "divide" && loop.results[0] == DType::float64;
+    const DType computed = divides ? DType::float64 : loop.operands[i];
+    if (!can_cast(operand.dtype, computed, call.casting))
+      return Error{ErrorKind::type, "cannot_cast",
+                   std::string(ufunc.name) + " computes in " + std::string(name_of(computed)) +
+                       ", to which the casting rule does not allow to cast the " +
+                       std::string(name_of(operand.dtype)) + " of an operand."};
+  }
   Decided decided;
   decided.key = key;
   decided.loop = spec.loop = loop;
@@ -202,12 +242,15 @@ Result<UFuncResults> UFuncCalls::run(const UFuncCall& given) {
   UFuncCall call = given;
   const ops::UFunc& ufunc = ops::table()[static_cast<std::size_t>(call.ufunc)];
   std::array<UFuncOperand, ops::kMaxOperands> changed;
-  if (call.operands.size() == 2 && is_comparison(ufunc) &&
-      (call.operands[0].python || call.operands[1].python)) {
+  if (call.operands.size() == 2 && (call.operands[0].python == PythonScalar::integer ||
+                                    call.operands[1].python == PythonScalar::integer)) {
     std::copy(call.operands.begin(), call.operands.end(), changed.begin());
     call.operands = {changed.data(), 2};
-    TRY(auto& done, compare_beyond(call, {changed.data(), 2}));
-    if (done) return std::move(*done);
+    if (is_comparison(ufunc)) {
+      TRY(auto& done, compare_beyond(call, {changed.data(), 2}));
+      if (done) return std::move(*done);
+    }
+    TRY_DONE(replace_beyond(ufunc, {changed.data(), 2}));
   }
   for (const Array* out : call.out) {
     if (out == nullptr) continue;

@@ -49,6 +49,35 @@ struct UFuncCallTest : testing::Test {
   UFuncCalls calls{launcher};
 };
 
+TEST_F(UFuncCallTest, TheCastingRuleIsForOperandsAndResults) {
+  const Array a = array<std::int64_t>(DType::int64, {2}, {1, 2});
+  const Array b = array<double>(DType::float64, {2}, {0.5, 1.5});
+  UFuncCall call;
+  call.casting = Casting::no;
+  EXPECT_EQ(run("add", {of(a), of(b)}, call).error().code, "cannot_cast");
+  EXPECT_EQ(run("divide", {of(a), of(a)}, call).error().code, "cannot_cast");
+  EXPECT_TRUE(run("add", {of(a), of(a)}, call));
+  EXPECT_TRUE(run("add", {of(a), weak(300)}, call));
+  call.dtype = DType::int64;
+  call.casting = Casting::same_kind;
+  EXPECT_EQ(run("add", {of(b), of(b)}, call).error().code, "no_loop");
+  call.casting = Casting::unsafe;
+  const auto sum = run("add", {of(b), of(b)}, call);
+  ASSERT_TRUE(sum) << sum.error().message;
+  EXPECT_EQ(read<std::int64_t>(sum->arrays[0]), (std::vector<std::int64_t>{0, 2}));
+}
+
+TEST_F(UFuncCallTest, NumbersBeyondTheDtypeAreDividedByAndTested) {
+  const Array a = array<std::uint8_t>(DType::uint8, {2}, {0, 64});
+  const auto share = run("divide", {of(a), weak(256)});
+  ASSERT_TRUE(share) << share.error().message;
+  EXPECT_EQ(read<double>(share->arrays[0]), (std::vector<double>{0, 0.25}));
+  const auto both = run("logical_and", {weak(-1), of(a)});
+  ASSERT_TRUE(both) << both.error().message;
+  EXPECT_EQ(read<std::uint8_t>(both->arrays[0]), (std::vector<std::uint8_t>{0, 1}));
+  EXPECT_EQ(run("add", {of(a), weak(256)}).error().code, "scalar_out_of_bounds");
+}
+
 TEST_F(UFuncCallTest, OperandsBroadcastAndMeetInOneDtype) {
   const Array a = array<std::int8_t>(DType::int8, {2, 1}, {1, 2});
   const Array b = array<std::int16_t>(DType::int16, {3}, {10, 20, 30});

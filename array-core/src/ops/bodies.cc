@@ -14,7 +14,6 @@ using ir::Value;
 
 constexpr double kPi = std::numbers::pi;
 constexpr double kLn2 = std::numbers::ln2;
-constexpr double kLn10 = std::numbers::ln10;
 
 Value zero_of(Builder& b, Value like) { return b.constant(like.type, 0); }
 Value one_of(Builder& b, Value like) { return b.constant(like.type, 1); }
@@ -39,13 +38,6 @@ Value unsigned_gcd(Builder& b, Value x, Value y) {
     b.set(c, b.read(rest));
   });
   return b.read(a);
-}
-
-Value divided(Builder& b, Value x, double by) {
-  if (!is_complex(x.type)) return x / b.constant(x.type, by);
-  const DType real = ir::real_of(x.type);
-  const Value divisor = b.constant(real, by);
-  return b.make_complex(b.apply(Op::real, {x}) / divisor, b.apply(Op::imag, {x}) / divisor);
 }
 
 }  // namespace
@@ -95,7 +87,8 @@ Values sign(Builder& b, const Values& x) {
     const Value value = b.apply(op, x);
     const Value unit =
         b.select(b.apply(Op::is_inf, {value}), b.apply(Op::copysign, {one, value}), zero);
-    return b.select(infinite, unit, value);
+    // The sign of a zero is lost, as in NumPy.
+    return b.select(infinite, unit, b.select(modulus == zero, zero, value));
   };
   const Value real = part(Op::real);
   const Value imag = part(Op::imag);
@@ -113,21 +106,6 @@ Values rint(Builder& b, const Values& x) {
   if (!is_complex(x[0].type)) return {b.apply(Op::rint, x)};
   return {b.make_complex(b.apply(Op::rint, {b.apply(Op::real, x)}),
                          b.apply(Op::rint, {b.apply(Op::imag, x)}))};
-}
-
-Values tangent(Builder& b, const Values& x) {
-  if (!is_complex(x[0].type)) return {b.apply(Op::tan, x)};
-  return {b.apply(Op::sin, x) / b.apply(Op::cos, x)};
-}
-
-Values log2(Builder& b, const Values& x) {
-  if (!is_complex(x[0].type)) return {b.apply(Op::log2, x)};
-  return {divided(b, b.apply(Op::log, x), kLn2)};
-}
-
-Values log10(Builder& b, const Values& x) {
-  if (!is_complex(x[0].type)) return {b.apply(Op::log10, x)};
-  return {divided(b, b.apply(Op::log, x), kLn10)};
 }
 
 Values degrees(Builder&, const Values& x) { return {x[0] * (180.0 / kPi)}; }

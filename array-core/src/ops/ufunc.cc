@@ -120,7 +120,7 @@ std::vector<Loop> loops_of(const UFunc& ufunc) {
 }
 
 Result<Loop> resolve(const UFunc& ufunc, PromotionMode mode, std::span<const Operand> operands,
-                     std::optional<DType> result) {
+                     std::optional<DType> result, Casting casting) {
   std::array<DType, kMaxOperands> types{};
   const bool scalars = std::any_of(operands.begin(), operands.end(),
                                    [](const Operand& o) { return o.is_scalar || o.python; });
@@ -145,11 +145,11 @@ Result<Loop> resolve(const UFunc& ufunc, PromotionMode mode, std::span<const Ope
   const bool bools = std::all_of(types.begin(), types.begin() + ufunc.operands,
                                  [](DType d) { return d == DType::boolean; });
   std::optional<Loop> found;
-  const auto look = [&](Casting casting, std::optional<DType> wanted) {
+  const auto look = [&](Casting rule, std::optional<DType> wanted) {
     if (bools && ufunc.refuses_bool) return;
     walk(ufunc.loops, [&](const Loop& loop) {
       for (std::size_t i = 0; i < operands.size(); ++i)
-        if (!can_cast(types[i], loop.operands[i], casting)) return false;
+        if (!can_cast(types[i], loop.operands[i], rule)) return false;
       if (wanted && loop.results[0] != *wanted) return false;
       found = loop;
       return true;
@@ -159,6 +159,7 @@ Result<Loop> resolve(const UFunc& ufunc, PromotionMode mode, std::span<const Ope
   if (result && (!found || found->results[0] != *result)) {
     found.reset();
     look(Casting::same_kind, result);
+    if (!found && casting == Casting::unsafe) look(Casting::unsafe, result);
   }
   if (found) return *found;
   std::string names;

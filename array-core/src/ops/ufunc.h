@@ -74,10 +74,11 @@ struct Loop {
 
 // Returns the first loop that takes the operands by safe casts. `result` is the first result's
 // dtype where the caller asks for one. Then operands may be cast by same_kind, as with NumPy's
-// `dtype=`. Error: type, "no_loop", naming ufunc and dtypes. REQUIRES: as many operands as the
-// ufunc has.
+// `dtype=`, or in any way if `casting` is unsafe. Error: type, "no_loop", naming ufunc and dtypes.
+// REQUIRES: as many operands as the ufunc has.
 Result<Loop> resolve(const UFunc& ufunc, PromotionMode mode, std::span<const Operand> operands,
-                     std::optional<DType> result = std::nullopt);
+                     std::optional<DType> result = std::nullopt,
+                     Casting casting = Casting::same_kind);
 
 // Returns all loops of a ufunc.
 std::vector<Loop> loops_of(const UFunc& ufunc);

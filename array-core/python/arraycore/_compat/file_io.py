@@ -118,9 +118,14 @@ class NpzFile:
 
 
 def load(file: Any, mmap_mode: Any = None, allow_pickle: bool = False) -> Any:
-    """Return the array of a ``.npy`` file, or the arrays of a ``.npz`` file by their names."""
+    """Return the array of a ``.npy`` file, or the arrays of a ``.npz`` file by their names.
+
+    A file of a pickled object, which needs ``allow_pickle``, gives this object.
+    """
     loaded = np.load(file, mmap_mode, allow_pickle)
-    return array(loaded) if isinstance(loaded, np.ndarray) else NpzFile(loaded)
+    if isinstance(loaded, np.ndarray):
+        return array(loaded)
+    return NpzFile(loaded) if isinstance(loaded, np.lib.npyio.NpzFile) else loaded
 
 
 def save(file: Any, arr: Any, allow_pickle: bool = True) -> None:

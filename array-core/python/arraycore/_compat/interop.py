@@ -100,9 +100,26 @@ class Interop:
 
     cstruct = data
 
-    def reduced_view(self, dtype: Any = None) -> Any:
-        """Return the array itself: kernels collapse axes by themselves."""
-        return self
+    def reduced_view(self: Any, dtype: Any = None) -> Any:
+        """Return a view of the fewest axes: neighbours are merged if one step describes both.
+
+        Kernels collapse axes by themselves; this method is CuPy's.
+        """
+        if dtype is not None:
+            self = self.view(dtype)
+        shape: list[int] = []
+        step = 0  # from one element of the last merged axis to the next one
+        for extent, stride in zip(self.shape, self.strides, strict=True):
+            if extent == 1:
+                continue
+            if shape and step == extent * stride:
+                shape[-1] *= extent
+            else:
+                shape.append(extent)
+            step = stride
+        if self.ndim < 2:
+            return self
+        return self.reshape([0] if self.size == 0 else shape or [1], copy=False)
 
     def toDlpack(self) -> Any:
         """Return a DLPack capsule, as CuPy's method of this name does."""

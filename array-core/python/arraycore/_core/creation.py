@@ -10,7 +10,7 @@ import numpy.typing as npt
 from .._runtime import operations, session
 from .._runtime.calls import integers
 from .._runtime.dtypes import supported
-from .ndarray import ndarray, require_array
+from .ndarray import ndarray, order_number, require_array
 
 __all__ = [
     "array",
@@ -30,13 +30,14 @@ __all__ = [
 ]
 
 _MOST_AXES = 32
+_ORDERS = "CFAK"
 
 
 def array(
     object: npt.ArrayLike | ndarray,
     dtype: npt.DTypeLike | None = None,
     copy: bool | None = True,
-    order: str = "K",
+    order: str | None = "K",
     subok: bool = False,
     ndmin: int = 0,
 ) -> ndarray:
@@ -52,7 +53,8 @@ def array(
     copy : bool, optional
         If False or None, an array of arraycore that has the dtype and the order is returned itself.
     order : {"K", "A", "C", "F"}
-        The copy's layout; elements from the host are laid out in C order, except for "F".
+        The copy's layout; elements from the host are laid out in C order, except for "F". None is
+        "K".
     subok : bool
         Ignored: there are no subclasses.
     ndmin : int
@@ -65,19 +67,22 @@ def array(
     MemoryError
         All arrays together would need more memory than :func:`arraycore.open` allows.
     """
+    letter = _ORDERS[order_number(order, _ORDERS, "K")]
     if isinstance(object, ndarray):
         target = object.dtype if dtype is None else dtype
-        made = object.astype(target, order=order, copy=bool(copy))
+        # An array that need not be copied has any layout that "A" and "K" ask for.
+        keeps = not copy and letter == "A" and object.dtype == target
+        made = object.astype(target, order="K" if keeps else letter, copy=bool(copy))
     elif _holds_arrays(object):
         made = _stacked(object)
         target = made.dtype if dtype is None else dtype
-        made = made.astype(target, order="F" if order == "F" else "C", copy=False)
+        made = made.astype(target, order="F" if letter == "F" else "C", copy=False)
     else:
         elements = np.array(object, dtype, order="C", copy=None, ndmin=ndmin)
         if elements.dtype.byteorder not in "=|<":
             elements = elements.astype(elements.dtype.newbyteorder("="))
         made = ndarray._adopt(session.create(elements.shape, elements, elements.dtype))
-        if order == "F":
+        if letter == "F":
             made = made.copy("F")
     missing = ndmin - made.ndim if ndmin > 0 else 0
     return made[(None,) * missing] if missing > 0 else made
@@ -115,7 +120,7 @@ def _stacked(object: Any) -> ndarray:
 
 
 def asarray(
-    a: npt.ArrayLike | ndarray, dtype: npt.DTypeLike | None = None, order: str = "K"
+    a: npt.ArrayLike | ndarray, dtype: npt.DTypeLike | None = None, order: str | None = "K"
 ) -> ndarray:
     """Return ``a`` itself if it is an array of this dtype and order, else a new array."""
     return array(a, dtype, copy=False, order=order)
@@ -147,33 +152,32 @@ def asnumpy(a: Any) -> npt.NDArray[Any]:
 # ---- arrays of one value
 
 
-def zeros(shape: Any, dtype: npt.DTypeLike | None = float, order: str = "C") -> ndarray:
+def zeros(shape: Any, dtype: npt.DTypeLike | None = float, order: str | None = "C") -> ndarray:
     """Return a new array of zeros."""
     extents = integers(shape)
-    if order == "F":
+    if order_number(order, "CF"):
         return ndarray._adopt(session.create(extents[::-1], None, supported(dtype))).T
-    if order != "C":
-        raise ValueError(f"order must be 'C' or 'F' (got {order!r})")
     return ndarray._adopt(session.create(extents, None, supported(dtype)))
 
 
-def empty(shape: Any, dtype: npt.DTypeLike | None = float, order: str = "C") -> ndarray:
+def empty(shape: Any, dtype: npt.DTypeLike | None = float, order: str | None = "C") -> ndarray:
     """Return a new array whose elements are arbitrary."""
     extents = integers(shape)
-    if len(extents) > _MOST_AXES or order not in ("C", "F"):
+    fortran = order_number(order, "CF")
+    if len(extents) > _MOST_AXES:
         return zeros(shape, dtype, order)  # raises NumPy's error
-    if order == "F":
+    if fortran:
         return empty(extents[::-1], dtype).T
     return ndarray._adopt(operations.empty(supported(dtype), extents))
 
 
-def ones(shape: Any, dtype: npt.DTypeLike | None = float, order: str = "C") -> ndarray:
+def ones(shape: Any, dtype: npt.DTypeLike | None = float, order: str | None = "C") -> ndarray:
     """Return a new array of ones."""
     return full(shape, 1, supported(dtype), order)
 
 
 def full(
-    shape: Any, fill_value: Any, dtype: npt.DTypeLike | None = None, order: str = "C"
+    shape: Any, fill_value: Any, dtype: npt.DTypeLike | None = None, order: str | None = "C"
 ) -> ndarray:
     """Return a new array filled with a scalar, or with an array that broadcasts to the shape."""
     if dtype is None:

@@ -56,7 +56,7 @@ class ndarray(ArrayMethods):
         self._id = 0  # the id of no array, for __del__ if a line below raises
         self._description: Description | None = None
         extents = integers(shape)
-        if _order(order, "CF") == _ORDERS["F"]:
+        if order_number(order, "CF") == _ORDERS["F"]:
             reverse = ndarray(extents[::-1], dtype)
             self._id = operations.transpose(reverse, None)
         else:
@@ -195,7 +195,7 @@ class ndarray(ArrayMethods):
             return ndarray._adopt(operations.index(self, ()))
         return ndarray._adopt(operations.reinterpret(self, np.dtype(dtype)))
 
-    def reshape(self, *shape: Any, order: str = "C", copy: bool | None = None) -> ndarray:
+    def reshape(self, *shape: Any, order: str | None = "C", copy: bool | None = None) -> ndarray:
         """Return the elements in another shape: a view if strides can describe it, else a copy.
 
         Parameters
@@ -210,17 +210,30 @@ class ndarray(ArrayMethods):
         if len(shape) == 1:
             shape = integers(shape[0])
         mode = _ANY if copy is None else _COPY if copy else _NEVER
-        return self._reshaped(mode, _order(order, "CFA"), shape)
+        return self._reshaped(mode, order_number(order, "CFA"), shape)
 
-    def ravel(self, order: str = "C") -> ndarray:
-        """Return all elements as a vector: a view if the array is contiguous, else a copy."""
-        if order == "K":
-            order = "F" if self.flags.fnc else "C"
-        return self._reshaped(_RAVEL, _order(order, "CFA"), (-1,))
+    def ravel(self, order: str | None = "C") -> ndarray:
+        """Return all elements as a vector: a view if the array is contiguous, else a copy.
 
-    def flatten(self, order: str = "C") -> ndarray:
-        """Return a copy of all elements as a vector."""
-        return self._reshaped(_COPY, _order(order, "CFA"), (-1,))
+        Parameters
+        ----------
+        order : {"C", "F", "A", "K"}
+            The order in which elements are read; "K" is the order in memory.
+        """
+        return self._flattened(_RAVEL, order)
+
+    def flatten(self, order: str | None = "C") -> ndarray:
+        """Return a copy of all elements as a vector, in the order that :meth:`ravel` has."""
+        return self._flattened(_COPY, order)
+
+    def _flattened(self, mode: int, order: str | None) -> ndarray:
+        number = order_number(order, "CFAK")
+        if number != _ORDERS["K"]:
+            return self._reshaped(mode, number, (-1,))
+        _, shape, strides = self._described()
+        axes = memory_order(shape, strides)
+        ordered = self if axes == sorted(axes) else self.transpose(axes)
+        return ordered._reshaped(mode, 0, (-1,))
 
     def _reshaped(self, mode: int, order: int, shape: tuple[Any, ...]) -> ndarray:
         return ndarray._adopt(operations.reshape(self, mode, order, shape))
@@ -247,14 +260,14 @@ class ndarray(ArrayMethods):
 
     # ---- copies
 
-    def copy(self, order: str = "C") -> ndarray:
+    def copy(self, order: str | None = "C") -> ndarray:
         """Return a copy with memory of its own."""
-        return ndarray._adopt(operations.copy(self, None, _order(order, "CFAK")))
+        return ndarray._adopt(operations.copy(self, None, order_number(order, "CFAK")))
 
     def astype(
         self,
         dtype: npt.DTypeLike,
-        order: str = "K",
+        order: str | None = "K",
         casting: str = "unsafe",
         subok: bool | None = None,
         copy: bool = True,
@@ -265,21 +278,21 @@ class ndarray(ArrayMethods):
         does not hold becomes the nearest one that it holds.
         """
         target = supported(dtype)
-        layout = _order(order, "CFAK")
+        layout = order_number(order, "CFAK", "K")
         if casting != "unsafe":
             check_cast(self.dtype, target, casting)
-        if not copy and target == self.dtype and self._lies_in(order):
+        if not copy and target == self.dtype and self._lies_in(layout):
             return self
         return ndarray._adopt(operations.copy(self, target, layout))
 
-    def _lies_in(self, order: str) -> bool:
-        if order == "K":
+    def _lies_in(self, order: int) -> bool:
+        if order == _ORDERS["K"]:
             return True
         flags = self.flags
         return (
             flags.c_contiguous
-            if order == "C"
-            else flags.f_contiguous or (order == "A" and flags.c_contiguous)
+            if order == _ORDERS["C"]
+            else flags.f_contiguous or (order == _ORDERS["A"] and flags.c_contiguous)
         )
 
     def fill(self, value: Any) -> None:
@@ -307,7 +320,7 @@ class ndarray(ArrayMethods):
     def get(
         self,
         stream: Stream | None = None,
-        order: str = "C",
+        order: str | None = "C",
         out: npt.NDArray[Any] | None = None,
     ) -> npt.NDArray[Any]:
         """Return the elements as a NumPy array of the same shape and dtype.
@@ -323,8 +336,9 @@ class ndarray(ArrayMethods):
         """
         number, shape, _ = self._described()
         if out is None:
-            fortran = _order(order, "CFA") and self._lies_in("F") and not self._lies_in("C")
-            if order == "F" or fortran:
+            wanted = order_number(order, "CFA")
+            lies_in_f = self._lies_in(_ORDERS["F"]) and not self._lies_in(_ORDERS["C"])
+            if wanted == _ORDERS["F"] or (wanted and lies_in_f):
                 turned: npt.NDArray[Any] = self.T.get().T
                 return turned
             out = np.empty(shape, DTYPES[number])
@@ -363,7 +377,7 @@ class ndarray(ArrayMethods):
         """Return nested lists of Python scalars."""
         return self.get().tolist()
 
-    def tobytes(self, order: str = "C") -> bytes:
+    def tobytes(self, order: str | None = "C") -> bytes:
         """Return the elements' bytes."""
         return self.get(order=order).tobytes(order="A")
 
@@ -439,8 +453,30 @@ def require_array(a: Any) -> ndarray:
     return a
 
 
-def _order(order: str | None, allowed: str) -> int:
-    chosen = "C" if order is None else order.upper()
+def memory_order(shape: tuple[int, ...], strides: tuple[int, ...]) -> list[int]:
+    """Return an array's axes, sorted so that steps in memory become smaller.
+
+    This is NumPy's order "K". Axes with one element or without a step have no place of their own
+    and stay between their neighbours.
+    """
+    axes: list[int] = []
+    for axis in reversed(range(len(shape))):  # from the last axis, whose steps are usually small
+        step = abs(strides[axis]) if shape[axis] != 1 else 0
+        place = len(axes)
+        for before in range(len(axes) - 1, -1, -1):
+            other = axes[before]
+            other_step = abs(strides[other]) if shape[other] != 1 else 0
+            if step and other_step:
+                if other_step <= step:
+                    break
+                place = before
+        axes.insert(place, axis)
+    return axes[::-1]
+
+
+def order_number(order: str | None, allowed: str, default: str = "C") -> int:
+    """Return the number of an order, which may be a small letter; None is the default."""
+    chosen = default if order is None else order.upper()
     if len(chosen) != 1 or chosen not in allowed:
         names = ", ".join(f"'{letter}'" for letter in allowed[:-1])
         raise ValueError(f"order must be one of {names}, or '{allowed[-1]}' (got {order!r})")

@@ -221,8 +221,15 @@ class ufunc:
             # A Python float becomes an array of the requested dtype directly, because no device can
             # cast it from float64 later.
             kind = None if dtype is None or np.dtype(dtype).kind != "f" else np.dtype(dtype)
-            operands = [array(each, kind if type(each) is float else None) for each in operands]
-            arrays = operands
+            # Next to a scalar of NumPy's, a Python number has no dtype of its own.
+            typed = [isinstance(each, np.generic | np.ndarray) for each in operands]
+            operands = [
+                array(each, kind if type(each) is float else None)
+                if own or not any(typed)
+                else each
+                for each, own in zip(operands, typed, strict=True)
+            ]
+            arrays = [each for each in operands if isinstance(each, ndarray)]
         words = [word for operand in operands for word in value_words(operand)]
         # `operands` holds the arrays made here until the call is done.
         made = operations.ufunc(self._number, dtype, _CASTINGS[casting], mask, *outs, words)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -39,9 +40,11 @@ def eye(
     N: int, M: int | None = None, k: int = 0, dtype: npt.DTypeLike = float, order: str = "C"
 ) -> ndarray:
     """Return an ``N`` by ``M`` matrix with ones on the ``k``-th diagonal, zeros elsewhere."""
-    columns = N if M is None else M
-    made = zeros((N, columns), dtype, order)
-    if -N < k < columns:
+    # NumPy's unsigned integers have no negative ones, so all become Python's.
+    rows, k = index(N), index(k)
+    columns = rows if M is None else index(M)
+    made = zeros((rows, columns), dtype, order)
+    if -rows < k < columns:
         made.diagonal(k)[...] = 1
     return made
 
@@ -53,8 +56,9 @@ def identity(n: int, dtype: npt.DTypeLike = float) -> ndarray:
 
 def tri(N: int, M: int | None = None, k: int = 0, dtype: npt.DTypeLike = float) -> ndarray:
     """Return an ``N`` by ``M`` matrix with ones at and below the ``k``-th diagonal."""
-    columns = N if M is None else M
-    made = empty((N, columns), dtype)
+    rows, k = index(N), index(k)
+    columns = rows if M is None else index(M)
+    made = empty((rows, columns), dtype)
     if made.size:
         _tri(columns, k, made)
     return made
@@ -78,7 +82,7 @@ def _triangle(kernel: Any, m: Any, k: int) -> ndarray:
         m = broadcast_to(m, (m.size, m.size))
     rows, columns = m.shape[-2:]
     bound = rows + columns  # beyond it nothing changes, and the kernel's numbers have 32 bits
-    return kernel(m, rows, columns, max(-bound, min(bound, k)))  # type: ignore[no-any-return]
+    return kernel(m, rows, columns, max(-bound, min(bound, index(k))))  # type: ignore[no-any-return]
 
 
 def diag(v: Any, k: int = 0) -> ndarray:
@@ -88,6 +92,7 @@ def diag(v: Any, k: int = 0) -> ndarray:
         return values.diagonal(k)
     if values.ndim != 1:
         raise ValueError("Input must be 1- or 2-d.")
+    k = index(k)
     side = values.shape[0] + abs(k)
     made = zeros((side, side), values.dtype)
     if values.shape[0]:

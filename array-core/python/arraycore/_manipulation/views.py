@@ -50,7 +50,7 @@ def reshape(
     return require_array(a).reshape(shape, order=order, copy=copy)
 
 
-def ravel(a: ndarray, order: str = "C") -> ndarray:
+def ravel(a: ndarray, order: str | None = "C") -> ndarray:
     """Return all elements as a vector: a view if the array is contiguous, else a copy."""
     return require_array(a).ravel(order)
 

@@ -12,6 +12,7 @@ from .._core.lazy_kernels import elementwise
 from .._core.ndarray import ndarray
 from .._manipulation.joining import axis_key, axis_of, concatenate
 from .._manipulation.views import broadcast_to
+from .._runtime.calls import integers
 from .elements import as_inexact
 
 __all__ = [
@@ -23,7 +24,8 @@ __all__ = [
     "interp",
 ]
 
-# Finds by bisection the last point that is not above x. NaN is above all points, as in NumPy.
+# Finds by bisection the last point that is not above x. NaN is above all points, as in NumPy; where
+# the first point is NaN, x lies between it and the next one, and the value is NaN.
 _interp = elementwise(
     "T x, raw T xp, raw F fp, F left, F right, bool own_ends",
     "F y",
@@ -32,11 +34,11 @@ _interp = elementwise(
     " if (xp[mid] <= x) low = mid + 1; else high = mid; }"
     "if (isnan(x) && count > 1) y = F(x);"
     "else if (count == 1 && !(x < xp[0] || x > xp[0])) y = fp[0];"
-    "else if (low == 0) y = own_ends ? left : fp[0];"
     "else if (x > xp[count - 1]) y = own_ends ? right : fp[count - 1];"
+    "else if (x < xp[0]) y = own_ends ? left : fp[0];"
     "else if (low == count) y = fp[count - 1];"
-    "else if (xp[low - 1] == x) y = fp[low - 1];"
-    "else { F slope = (fp[low] - fp[low - 1]) / F(xp[low] - xp[low - 1]);"
+    "else if (low > 0 && xp[low - 1] == x) y = fp[low - 1];"
+    "else { if (low == 0) low = 1; F slope = (fp[low] - fp[low - 1]) / F(xp[low] - xp[low - 1]);"
     " y = slope * F(x - xp[low - 1]) + fp[low - 1];"
     " if (isnan(y)) { y = slope * F(x - xp[low]) + fp[low];"
     "  if (isnan(y) && fp[low] == fp[low - 1]) y = fp[low]; } }",
@@ -130,12 +132,12 @@ def gradient(
     values = as_inexact(f)
     ndim = values.ndim
     axes = tuple(range(ndim)) if axis is None else tuple(
-        axis_of(each, ndim) for each in ((axis,) if isinstance(axis, int) else axis)
+        axis_of(each, ndim) for each in integers(axis)
     )  # fmt: skip
     if len(varargs) not in (0, 1, len(axes)):
         raise TypeError("invalid number of arguments")
     spacings = list(varargs) or [1.0]
-    if len(spacings) == 1 and len(axes) > 1:
+    if len(spacings) == 1 and len(axes) != 1:
         if np.ndim(spacings[0]) if not isinstance(spacings[0], ndarray) else spacings[0].ndim:
             raise TypeError("invalid number of arguments")
         spacings *= len(axes)
@@ -184,12 +186,18 @@ def _slope(f: ndarray, along: int, spacing: Any, edge_order: int) -> ndarray:
         # `one` is the value at this end of the axis, and `two` is its neighbour.
         one, two = (at(0, 1), at(1, 2)) if sign > 0 else (at(-1), at(-2, -1))
         if edge_order == 1:
-            target[...] = (two - one) / near * float(sign)
+            target[...] = ((two - one) if sign > 0 else (one - two)) / near
             continue
         three = at(2, 3) if sign > 0 else at(-3, -2)
         both = near + far
-        slope = two * (both / (near * far)) - one * ((near + both) / (near * both))
-        target[...] = (slope - three * (near / (far * both))) * float(sign)
+        terms = [
+            one * (-sign * (near + both) / (near * both)),
+            two * (sign * both / (near * far)),
+            three * (-sign * near / (far * both)),
+        ]
+        # NumPy adds them in the order of the axis, which decides the sign of a sum that is 0.
+        begin, middle, end = terms[::sign]
+        target[...] = begin + middle + end
     return made
 
 

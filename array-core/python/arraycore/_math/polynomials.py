@@ -1,7 +1,8 @@
 """Functions of polynomials under NumPy's names. A polynomial is a vector of coefficients, the
 highest power first.
 
-Unlike in NumPy, results keep leading zeros, since counting them would need a read from the device.
+As in NumPy, only products are without leading zeros. To count the zeros of a device's operand, the
+index of its first element that is not zero is read.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from .._core import ufuncs
 from .._core.creation import as_device_array, asarray, zeros
 from .._core.lazy_kernels import elementwise
 from .._core.ndarray import ndarray
+from .._manipulation.editing import trim_zeros
 from .._manipulation.joining import concatenate
 from .._manipulation.ranges import arange
 from .._manipulation.views import atleast_1d
@@ -92,8 +94,20 @@ def _of_one_length(a1: Any, a2: Any) -> list[ndarray]:
 
 
 def polymul(a1: Any, a2: Any) -> ndarray:
-    """Return the product of two polynomials: the convolution of their coefficients."""
-    return convolve(_vector(a1), _vector(a2))
+    """Return the product of two polynomials: the convolution of their coefficients, without the
+    leading zeros of the operands.
+    """
+    return convolve(_trimmed(a1), _trimmed(a2))
+
+
+def _trimmed(p: Any) -> ndarray:
+    """Return coefficients without leading zeros; a polynomial of none is 0."""
+    if not isinstance(p, ndarray):
+        p = np.trim_zeros(np.atleast_1d(np.asarray(p)), "f")
+    made = _vector(p)
+    if made.size > 1:
+        made = trim_zeros(made, "f")
+    return made if made.size else zeros(1, made.dtype)
 
 
 def polydiv(u: Any, v: Any) -> tuple[ndarray, ndarray]:

@@ -16,6 +16,7 @@ from .._core.creation import full_like
 from .._core.ndarray import require_array
 from .._core.reduction_calls import NO_VALUE, accumulated, one_axis, reduced, table_row
 from .._core.ufuncs import ufunc
+from .._manipulation.joining import axis_of
 from .._manipulation.views import broadcast_to
 from .._runtime.calls import integers
 
@@ -224,7 +225,7 @@ def average(
     axis : None, int or tuple of ints
         The axes to reduce; None reduces all axes.
     weights : ndarray, optional
-        An array of a's shape, or a vector along ``axis``.
+        An array of a's shape, or of the shape of its axes ``axis``.
     returned : bool
         Whether the sum of the weights is returned too.
     keepdims : bool
@@ -256,18 +257,20 @@ def average(
 
 
 def _along(weight: Any, array: Any, axis: Any) -> Any:
-    """Return a vector of weights, broadcast to an array along an axis."""
+    """Return weights of the axes ``axis``, broadcast to an array."""
     if axis is None:
         raise TypeError("Axis must be specified when shapes of a and weights differ.")
-    axes = integers(axis)
-    where = axes[0]
-    if len(axes) > 1 or weight.ndim != 1 or weight.shape[0] != array.shape[where]:
+    axes = [axis_of(each, array.ndim) for each in integers(axis)]
+    if len(set(axes)) != len(axes):
+        raise ValueError("repeated axis")
+    if weight.shape != tuple(array.shape[each] for each in axes):
         raise ValueError(
             "Shape of weights must be consistent with shape of a along specified axis."
         )
-    shape = [1] * array.ndim
-    shape[where] = weight.shape[0]
-    return broadcast_to(weight.reshape(shape), array.shape)
+    # The weights' axes are in the order of ``axis``, those of the result in the array's order.
+    turned = weight.transpose(sorted(range(len(axes)), key=axes.__getitem__)) if axes else weight
+    shape = [extent if each in axes else 1 for each, extent in enumerate(array.shape)]
+    return broadcast_to(turned.reshape(shape), array.shape)
 
 
 # ---- places

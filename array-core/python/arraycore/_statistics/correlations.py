@@ -77,7 +77,11 @@ def cov(
         if part.ndim > 2:
             raise ValueError("y has more than 2 dimensions")
         wide = atleast_2d(part.astype(common, copy=False))
-        rows.append(wide if rowvar or wide.shape[0] == 1 else wide.T)
+        # A row of `y` stays one variable, as in NumPy, and so does a vector.
+        one = part.ndim < 2 if part is x else wide.shape[0] == 1
+        rows.append(wide if rowvar or one else wide.T)
+    if rows[0].shape[0] == 0:
+        return zeros((0, 0))
     values: Any = concatenate(rows) if len(rows) > 1 else rows[0]
     less = (0 if bias else 1) if ddof is None else ddof
     weights, total = _weights(fweights, aweights, values)

@@ -21,12 +21,15 @@ __all__ = [
 ]
 
 # Finds the first place whose element is not below v or, if `right`, the first one whose element is
-# above v. NaN is above all numbers. `turned` means that digitize has bins in descending order.
+# above v. NaN is above all numbers. `turned` means that digitize has bins in descending order. As
+# in NumPy the first two that differ decide, and NaN is not less than any number.
 _search = elementwise(
     "raw T a, T v, bool right, bool may_turn",
     "int64 place",
     "int count = a.size(); int low = 0; int high = count;"
-    "bool turned = may_turn && count > 1 && a[0] > a[count - 1];"
+    "bool turned = false;"
+    "if (may_turn) { int k = 1; while (k < count && a[k] == a[0]) ++k;"
+    " turned = k < count && !(a[0] < a[k]); }"
     "while (low < high) {"
     " int mid = (low + high) / 2; T x = a[turned ? count - 1 - mid : mid];"
     " bool below = x < v || (v != v && x == x); bool above = v < x || (x != x && v == v);"
@@ -109,12 +112,11 @@ def digitize(x: Any, bins: Any, right: bool = False) -> ndarray:
     if values.dtype.kind == "c":
         raise TypeError("x may not be complex")
     if not isinstance(bins, ndarray):
-        steps = np.diff(np.asarray(bins))
-        if not ((steps >= 0).all() or (steps <= 0).all()):
-            raise ValueError("bins must be monotonically increasing or decreasing")
+        np.digitize(np.empty(0), bins)  # raises NumPy's error
     edges = as_device_array(bins)
     if edges.ndim != 1:
-        raise ValueError("object of too small depth for desired array")
+        deep = "too deep" if edges.ndim else "of too small depth"
+        raise ValueError(f"object {deep} for desired array")
     return _found(edges, values, not right, True)
 
 

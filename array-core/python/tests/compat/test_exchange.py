@@ -210,7 +210,7 @@ def test_an_array_has_no_address() -> None:
     for name in ("data", "cstruct"):
         with pytest.raises(NotImplementedError, match="ElementwiseKernel"):
             getattr(x, name)
-    assert x.reduced_view() is x
+    assert x.reduced_view().shape == (12,)
     x.scatter_add((np.array([0, 0], np.int32),), 1)
     np.testing.assert_array_equal(x.get()[0], X[0] + 2)
 
