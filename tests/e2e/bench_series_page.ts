@@ -93,6 +93,7 @@ try {
     });
     const begun = performance.now();
     await page.locator(".study-link").first().click();
+    await page.locator("[data-part-link=series]").click();
     // A chart loads once it is near the visible part of the page. The first chart may be below that part.
     await page.locator("[data-series]").first().scrollIntoViewIfNeeded();
     await page.locator("[data-part=series] svg").first().waitFor();

@@ -49,6 +49,7 @@ test("every number that a trial logs in Chromium arrives in to_pandas and on the
   await page.locator("#token").fill(researcher_token);
   await page.locator("[data-action=sign_in]").click();
   await page.locator(".study-link").first().click();
+  await page.locator("[data-part-link=series]").click();
   for (const name of names) {
     const chart = page.locator(`[data-series="${name}"]`);
     await chart.scrollIntoViewIfNeeded();

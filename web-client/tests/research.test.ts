@@ -35,6 +35,7 @@ async function show(page: Page, story: string, language = "en"): Promise<void> {
   const url = `${server.origin}/research.html?story=${story}&lang=${language}&shown=${shown}`;
   await page.goto(url);
   await page.locator("[data-view]").waitFor();
+  await page.locator("[data-loading]").waitFor({ state: "detached" });
 }
 
 async function withPage(use: (page: Page) => Promise<void>): Promise<void> {
@@ -162,7 +163,7 @@ it("asks before it rejects a device that computes, and bans it only if the reade
 
 it("leads from the table to each trial, and the heading takes the focus", async () => {
   await withPage(async (page) => {
-    await show(page, "study_running");
+    await show(page, "study_trials");
     await page.locator("[data-trial='9'] a").click();
     await page.locator("[data-view=trial]").waitFor();
     await page.locator(".chip[data-state=failed]").first().waitFor();
@@ -174,9 +175,88 @@ it("leads from the table to each trial, and the heading takes the focus", async 
   });
 });
 
+describe("the views of a study", () => {
+  it("have their own addresses, and the shown one is named", async () => {
+    await withPage(async (page) => {
+      await show(page, "study_front");
+      const links = page.locator("[data-part-link]");
+      expect(await links.allTextContents()).toEqual(Object.values(en.parts.names));
+      for (const part of ["trials", "series", "front", "overview"]) {
+        await page.locator(`[data-part-link=${part}]`).click();
+        await page.locator(`[data-part-link=${part}][aria-current=page]`).waitFor();
+        const end = part === "overview" ? "#/studies/7" : `#/studies/7/${part}`;
+        expect(page.url().endsWith(end), page.url()).toBe(true);
+        await expect.poll(() => page.evaluate(() => document.activeElement?.tagName)).toBe("H1");
+      }
+      await page.goBack();
+      await page.locator("[data-part=front]").waitFor();
+      await page.reload();
+      await page.locator("[data-part=front]").waitFor();
+    });
+  });
+
+  it("leave out what the study has nothing for", async () => {
+    await withPage(async (page) => {
+      await show(page, "study_one");
+      expect(await page.locator("[data-part-link=front]").count()).toBe(0);
+      expect(await page.locator("[data-part-link=series]").count()).toBe(0);
+    });
+  });
+
+  it("name the best trials of several objectives, in a plot, a list and the table", async () => {
+    await withPage(async (page) => {
+      await show(page, "study_front");
+      await page.locator("[data-best-trial]").first().waitFor();
+      const named = await page
+        .locator("[data-best-trial]")
+        .evaluateAll((rows) => rows.map((row) => Number(row.getAttribute("data-best-trial"))));
+      expect(named).toEqual(researchStories.study_front.rows.studies[0]?.best_trials);
+      const dots = await page.locator(".plot-area [data-mark=best]").getAttribute("d");
+      expect(dots?.split("M").length).toBe(named.length + 1);
+      expect(await page.locator(".plot-area").getAttribute("data-dots")).toBe("38");
+      await page.locator("[data-action=best_in_table]").click();
+      await expect
+        .poll(() => page.locator("[data-matching]").getAttribute("data-matching"))
+        .toBe(String(named.length));
+      expect(await page.locator("[data-action=expression]").inputValue()).toBe("best");
+    });
+  });
+
+  it("show the pairs of many objectives, six of them at first", async () => {
+    await withPage(async (page) => {
+      await show(page, "study_front_of_five");
+      await page.locator(".plot-area").first().waitFor();
+      expect(await page.locator(".plot-area").count()).toBe(6);
+      await page.locator("[data-action=all_pairs]").click();
+      await expect.poll(() => page.locator(".plot-area").count()).toBe(10);
+    });
+  });
+
+  it("open the trial of a dot that is pressed, and name it before", async () => {
+    await withPage(async (page) => {
+      await show(page, "study_front");
+      const plot = page.locator(".plot-area");
+      await plot.waitFor();
+      const place = await plot.evaluate((svg) => {
+        const path = svg.querySelector("[data-mark=other]")?.getAttribute("d") ?? "";
+        const [, x, y] = /^M(\S+) (\S+)h0/.exec(path) ?? [];
+        const box = svg.getBoundingClientRect();
+        return { x: (Number(x) / 640) * box.width, y: (Number(y) / 300) * box.height };
+      });
+      await plot.hover({ position: place });
+      await expect
+        .poll(() => page.locator(".plot-near").textContent())
+        .toMatch(/^Trial \d+: \S+, \S+$/);
+      await plot.click({ position: place });
+      await page.locator("[data-view=trial]").waitFor();
+    });
+  });
+});
+
 it("exports what it shows as CSV and JSON", async () => {
   await withPage(async (page) => {
     await show(page, "study_finished");
+    await page.locator("[data-part-link=trials]").click();
     await page.locator("[data-trial]").first().waitFor();
     const read = async (action: string) => {
       const waiting = page.waitForEvent("download");
@@ -235,6 +315,8 @@ it("announces a study's state, in a region that was there before", async () => {
 it("shows texts from phones as texts, and what hides in them", async () => {
   await withPage(async (page) => {
     await show(page, "study_awkward");
+    await page.locator("[data-part-link=trials]").click();
+    await page.locator("[data-trial]").first().waitFor();
     const words = await page.locator(".grid-rows").textContent();
     expect(words).toContain("=HYPERLINK(\ufffd)");
     expect(words).not.toContain("\u202e");

@@ -30,6 +30,7 @@ async function withTable(
   try {
     const page = await context.newPage();
     await page.goto(`${server.origin}/research.html?story=${story}&lang=en`);
+    await page.locator("[data-part-link=trials]").click();
     await page.locator("[data-trial]").first().waitFor();
     await use(page);
   } finally {

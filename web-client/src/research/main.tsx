@@ -6,6 +6,7 @@ import "../ui/frame.css";
 import "./research.css";
 import "./operate/operate.css";
 import "./trials/trials.css";
+import "./plots/plots.css";
 import { languages, listen, session, show } from "../ui/browser.ts";
 import { ConsoleApi } from "./api.ts";
 import { ResearchPage } from "./page.tsx";

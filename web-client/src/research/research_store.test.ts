@@ -338,7 +338,7 @@ describe("the buttons", () => {
     await store.removeStudy();
     await settled();
     expect([store.refusal.value?.code, store.removed.value]).toEqual(["study_running", null]);
-    expect(store.route.value).toEqual({ page: "study", study: 5 });
+    expect(store.route.value).toEqual({ page: "study", study: 5, part: "overview" });
   });
 
   it("say why they could not", async () => {

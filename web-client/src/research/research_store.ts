@@ -183,6 +183,11 @@ export class ResearchStore {
     }
   }
 
+  /** Shows another view. */
+  goTo(route: Route): void {
+    this.#environment.goTo(hashOf(route));
+  }
+
   /** Checks the token with the server, and keeps it if the server knows it. */
   async signIn(text: string): Promise<void> {
     const token = text.trim();

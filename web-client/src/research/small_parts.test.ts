@@ -13,13 +13,28 @@ import { ja } from "./words/ja.ts";
 
 describe("route", () => {
   it("is the same after a way there and back", () => {
-    for (const hash of ["#/", "#/studies/3", "#/studies/3/trials/0"]) {
+    for (const hash of [
+      "#/",
+      "#/operate",
+      "#/studies/3",
+      "#/studies/3/front",
+      "#/studies/3/trials/0",
+    ]) {
       expect(hashOf(routeOf(hash))).toBe(hash);
     }
   });
 
   it("is the list of studies for anything else", () => {
-    for (const hash of ["", "#", "#/studies/x", "#/studies/-1", "#/studies/1/trials/", "#hfr_x"]) {
+    for (const hash of [
+      "",
+      "#",
+      "#/studies/x",
+      "#/studies/-1",
+      "#/studies/1/odd",
+      "#/studies/1/overviews",
+      "#/studies/1/trials/",
+      "#hfr_x",
+    ]) {
       expect(routeOf(hash)).toEqual({ page: "studies" });
     }
   });

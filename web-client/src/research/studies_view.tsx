@@ -3,7 +3,7 @@
 import { ProgressBar } from "../ui/progress_bar.tsx";
 import { shownName } from "../ui/shown_name.ts";
 import { JoinLink } from "./join_link.tsx";
-import { hashOf } from "./model/route.ts";
+import { studyHash } from "./model/route.ts";
 import type { StudyRow } from "./model/rows.ts";
 import type { ResearchStore } from "./research_store.ts";
 import { StateChip } from "./state_chip.tsx";
@@ -17,7 +17,7 @@ function StudyCard({ study, store }: { readonly study: StudyRow; readonly store:
     <li class="card study-card" data-study={study.study}>
       <div class="study-head">
         <h2>
-          <a class="study-link" href={hashOf({ page: "study", study: study.study })}>
+          <a class="study-link" href={studyHash(study.study)}>
             {shownName(study.name)}
           </a>
         </h2>

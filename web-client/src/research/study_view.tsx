@@ -11,10 +11,11 @@ import { shownName } from "../ui/shown_name.ts";
 import { Failure } from "./failure.tsx";
 import { csvOf, fileName, jsonOf } from "./model/export.ts";
 import { paramText } from "./model/params.ts";
-import { hashOf } from "./model/route.ts";
+import { hashOf, type StudyPart, studyParts } from "./model/route.ts";
 import type { StudyRow } from "./model/rows.ts";
 import { visibleText } from "./model/visible_text.ts";
 import { Pairs } from "./pairs.tsx";
+import { Loaded } from "./plots/loaded.tsx";
 import { Reject } from "./reject.tsx";
 import type { ResearchStore } from "./research_store.ts";
 import { StudySeries } from "./series_view.tsx";
@@ -39,8 +40,8 @@ import {
 import { Webhook } from "./webhook_view.tsx";
 import type { HeldCode } from "./words/dictionary.ts";
 
-/** The largest number of best trials to which the page links. */
-const MAX_BEST = 50;
+/** The most best trials to which the overview links. The view of the front names more. */
+const MAX_BEST = 6;
 
 interface Props {
   readonly study: StudyRow;
@@ -127,7 +128,11 @@ function BestOfSeveral({ study, store }: Props) {
           </li>
         ))}
       </ul>
-      {study.bestTrials.length > MAX_BEST ? <p class="quiet">{words.bestMore}</p> : null}
+      <p>
+        <a class="text-link" href={hashOf({ page: "study", study: study.study, part: "front" })}>
+          {store.words.value.front.heading}
+        </a>
+      </p>
     </>
   );
 }
@@ -357,18 +362,101 @@ export function BackLink({ href, label }: { readonly href: string; readonly labe
   );
 }
 
+function Overview({ study, store }: Props) {
+  return (
+    <>
+      <Held study={study} store={store} />
+      <Stopped study={study} store={store} />
+      <div class="tiles">
+        <Progress study={study} store={store} />
+        <Best study={study} store={store} />
+        <Running study={study} store={store} />
+      </div>
+      <Values study={study} store={store} />
+      <Webhook study={study} store={store} />
+      <About study={study} store={store} />
+    </>
+  );
+}
+
+function Trials({ study, store }: Props) {
+  const words = store.words.value;
+  const { full, trials } = store.data.value;
+  return (
+    <section class="card stack">
+      <div class="title-row">
+        <h2>{words.study.trials}</h2>
+        <Exports study={study} store={store} />
+      </div>
+      {full ? (
+        <p class="notice">{words.study.full(store.format.value.integer(trials.length))}</p>
+      ) : null}
+      <TrialsTable store={store} />
+    </section>
+  );
+}
+
+/** Returns the views that a study has something for. The shown one is always among them. */
+function partsOf(study: StudyRow, shown: StudyPart, store: ResearchStore): readonly StudyPart[] {
+  return studyParts.filter((part) => {
+    switch (part) {
+      case "front":
+        return study.directions.length > 1 || part === shown;
+      case "series":
+        return store.series.names.value.length > 0 || part === shown;
+      default:
+        return true;
+    }
+  });
+}
+
+/** The links to the study's views. Each view has its own address, so they are links and no tabs. */
+function Parts({ study, shown, store }: Props & { readonly shown: StudyPart }) {
+  const words = store.words.value.parts;
+  return (
+    <nav class="parts" aria-label={words.label}>
+      {partsOf(study, shown, store).map((part) => (
+        <a
+          key={part}
+          class="part-link"
+          data-part-link={part}
+          href={hashOf({ page: "study", study: study.study, part })}
+          aria-current={part === shown ? "page" : undefined}
+        >
+          {words.names[part]}
+        </a>
+      ))}
+    </nav>
+  );
+}
+
+const loadFront = () => import("./plots/front_view.tsx").then(({ FrontView }) => FrontView);
+
+function Part({ part, study, store }: Props & { readonly part: StudyPart }) {
+  switch (part) {
+    case "overview":
+      return <Overview study={study} store={store} />;
+    case "trials":
+      return <Trials study={study} store={store} />;
+    case "front":
+      return <Loaded load={loadFront} store={store} />;
+    case "series":
+      return <StudySeries study={study} store={store} />;
+    default:
+      return part satisfies never;
+  }
+}
+
 export function StudyView({ store }: { readonly store: ResearchStore }) {
   const words = store.words.value;
-  const format = store.format.value;
   const study = store.study.value;
-  const { full, trials } = store.data.value;
   const route = store.route.value;
   if (route.page !== "study") {
     return null;
   }
   return (
     <div class="stack" data-view="study" data-study-state={study?.state}>
-      <nav>
+      <nav aria-label={words.studies.heading}>
         <BackLink href={hashOf({ page: "studies" })} label={words.study.back} />
       </nav>
       <div class="title-row">
@@ -378,25 +466,8 @@ export function StudyView({ store }: { readonly store: ResearchStore }) {
       {study === null && store.problem.value === null ? <p class="quiet">{words.loading}</p> : null}
       {study === null ? null : (
         <>
-          <Held study={study} store={store} />
-          <Stopped study={study} store={store} />
-          <div class="tiles">
-            <Progress study={study} store={store} />
-            <Best study={study} store={store} />
-            <Running study={study} store={store} />
-          </div>
-          <Values study={study} store={store} />
-          <StudySeries study={study} store={store} />
-          <section class="card stack">
-            <div class="title-row">
-              <h2>{words.study.trials}</h2>
-              <Exports study={study} store={store} />
-            </div>
-            {full ? <p class="notice">{words.study.full(format.integer(trials.length))}</p> : null}
-            <TrialsTable store={store} />
-          </section>
-          <Webhook study={study} store={store} />
-          <About study={study} store={store} />
+          <Parts study={study} shown={route.part} store={store} />
+          <Part part={route.part} study={study} store={store} />
         </>
       )}
     </div>

@@ -5,7 +5,7 @@ import { chartOf } from "../ui/chart.ts";
 import { Chart } from "../ui/chart_view.tsx";
 import { Failure } from "./failure.tsx";
 import { paramText } from "./model/params.ts";
-import { hashOf } from "./model/route.ts";
+import { studyHash } from "./model/route.ts";
 import type { AttemptRow, RejectionRow, TrialDetail } from "./model/rows.ts";
 import { visibleText } from "./model/visible_text.ts";
 import { Pairs } from "./pairs.tsx";
@@ -247,10 +247,7 @@ export function TrialView({ store }: { readonly store: ResearchStore }) {
   return (
     <div class="stack" data-view="trial">
       <nav>
-        <BackLink
-          href={hashOf({ page: "study", study: route.study })}
-          label={studyName(store, route.study)}
-        />
+        <BackLink href={studyHash(route.study)} label={studyName(store, route.study)} />
       </nav>
       <div class="title-row">
         <h1 tabIndex={-1}>{words.trial.heading(format.integer(route.trial))}</h1>

@@ -5,6 +5,7 @@ import "../ui/frame.css";
 import "../research/research.css";
 import "../research/operate/operate.css";
 import "../research/trials/trials.css";
+import "../research/plots/plots.css";
 import { type Language, languageNames } from "../i18n/language.ts";
 import { ResearchPage } from "../research/page.tsx";
 import { ResearchStore } from "../research/research_store.ts";

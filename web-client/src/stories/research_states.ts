@@ -372,6 +372,50 @@ const PEOPLE: readonly Row[] = [
   person(5, "ivan", { state: "refused", reason: "no name of a group", projects: [] }),
 ];
 
+/** The row of a study with several objectives. Its best trials are those of `severalTrials`. */
+function severalRow(directions: readonly ("minimize" | "maximize")[]): Row {
+  return studyRow(7, {
+    ...{ kind: "asked", directions, best: undefined, wanted: 64 },
+    best_trials: frontOf(severalTrials(directions.length), directions),
+  });
+}
+
+/** Returns trials with several values; every ninth violates its constraints. */
+function severalTrials(objectives: number): readonly Row[] {
+  return TRIALS.map((row) => {
+    const trial = Number(row.trial);
+    const size = lossOf(trial);
+    const values = [size, Math.sqrt(size), 40 + 90 * Math.abs(Math.sin(trial)), trial % 5, -size];
+    const isInfeasible = trial % 9 === 5;
+    return row.state === "complete"
+      ? {
+          ...row,
+          values: values
+            .slice(0, objectives)
+            .map((value, i) => value + 0.3 * Math.sin(trial * (i + 2))),
+          ...(isInfeasible ? { infeasible: true } : {}),
+        }
+      : row;
+  });
+}
+
+/** Returns the numbers of the feasible trials that no other one beats. */
+function frontOf(rows: readonly Row[], directions: readonly string[]): readonly number[] {
+  const found = rows
+    .filter((row) => row.state === "complete" && row.infeasible !== true)
+    .map((row) => ({
+      trial: Number(row.trial),
+      losses: (row.values as readonly number[]).map((value, i) =>
+        directions[i] === "maximize" ? -value : value,
+      ),
+    }));
+  const beats = (a: readonly number[], b: readonly number[]) =>
+    a.every((loss, i) => loss <= (b[i] ?? 0)) && a.some((loss, i) => loss < (b[i] ?? 0));
+  return found
+    .filter(({ losses }) => !found.some((other) => beats(other.losses, losses)))
+    .map(({ trial }) => trial);
+}
+
 const story = (hash: string, rest: Partial<ConsoleRows> = {}): ResearchStory => ({
   hash,
   token: "hfr_story",
@@ -566,14 +610,29 @@ export const researchStories = {
       row.state === "complete" ? { ...row, values: [lossOf(Number(row.trial)), 0.5] } : row,
     ),
   }),
-  study_infeasible: story("#/studies/7", {
+  study_front: story("#/studies/7/front", {
+    studies: [severalRow(["minimize", "maximize"])],
+    trials: severalTrials(2),
+  }),
+  study_front_of_five: story("#/studies/7/front", {
+    studies: [severalRow(["minimize", "maximize", "minimize", "minimize", "maximize"])],
+    trials: severalTrials(5),
+  }),
+  study_front_of_one: story("#/studies/7/front"),
+  study_front_empty: story("#/studies/7/front", {
+    studies: [{ ...severalRow(["minimize", "maximize"]), best_trials: [], complete: 0, cursor: 0 }],
+    trials: [],
+  }),
+  study_trials: story("#/studies/7/trials"),
+  study_series: story("#/studies/7/series"),
+  study_infeasible: story("#/studies/7/trials", {
     studies: [studyRow(7, { state: "finished", best: undefined, finished_at: NOW })],
     trials: TRIALS.map((row) => (row.state === "complete" ? { ...row, infeasible: true } : row)),
     workers: [],
   }),
   /** A study with more trials than a page could list. Its rows are made only when the story is shown. */
   study_many: {
-    ...story("#/studies/7"),
+    ...story("#/studies/7/trials"),
     get rows(): ConsoleRows {
       const count = 10_000;
       const studies = [studyRow(7, { total: count, complete: count, cursor: count + 99 })];
@@ -581,7 +640,7 @@ export const researchStories = {
     },
   },
   study_wide: {
-    ...story("#/studies/7"),
+    ...story("#/studies/7/trials"),
     get rows(): ConsoleRows {
       const names = Array.from({ length: 300 }, (_, i) => `layer.${i}.dropout`);
       const params = (i: number) =>
@@ -593,7 +652,7 @@ export const researchStories = {
       };
     },
   },
-  study_one: story("#/studies/7", {
+  study_one: story("#/studies/7/trials", {
     studies: [studyRow(7, { total: 1, complete: 1, cursor: 100 })],
     trials: [trialRow(7, 0)],
   }),

@@ -1,7 +1,7 @@
 // The studies that wait for an administrator's approval (R68). Page thread.
 
 import { shownName } from "../../ui/shown_name.ts";
-import { hashOf } from "../model/route.ts";
+import { studyHash } from "../model/route.ts";
 import type { StudyRow } from "../model/rows.ts";
 import { Action, type Props, Stop } from "./parts.tsx";
 
@@ -14,7 +14,7 @@ function Study({ store, study }: Props & { readonly study: StudyRow }) {
     <li class="entry" data-awaiting={study.study}>
       <div>
         <h3>
-          <a class="text-link" href={hashOf({ page: "study", study: study.study })}>
+          <a class="text-link" href={studyHash(study.study)}>
             {name}
           </a>
         </h3>

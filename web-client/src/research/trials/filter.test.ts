@@ -4,7 +4,11 @@ import { compiled, FilterError, MAX_CHARS, parsed } from "./filter.ts";
 import { readerNamed } from "./names.ts";
 import { trial } from "./trial.fixture.ts";
 
-const PARAMS = new Set(["lr", "optimizer", "drop", "value", "batch size", "in"]);
+const NAMES = {
+  params: new Set(["lr", "optimizer", "drop", "value", "batch size", "in"]),
+  values: 2,
+  best: new Set([3]),
+};
 
 const adam = trial(3, {
   values: [0.25, -1],
@@ -17,7 +21,7 @@ const adam = trial(3, {
 const failed = trial(4, { state: "failed", values: [], params: paramsOf('{"lr": 1}') });
 
 function holds(text: string, row = adam): boolean {
-  return compiled(parsed(text), (name) => readerNamed(name, PARAMS, 2))(row);
+  return compiled(parsed(text), (name) => readerNamed(name, NAMES))(row);
 }
 
 function problemOf(text: string) {
@@ -49,6 +53,7 @@ describe("a filter", () => {
     'user_attrs_git == "a3f9" and user_attrs_augment',
     "summary_gap == .5",
     "feasible",
+    "best and True",
     "run_ms > 60000",
     'finished_at > "2026-11-27" and finished_at < "2026-11-29"',
     "lr > -inf",

@@ -32,12 +32,21 @@ const FIELDS: ReadonlyMap<string, Read<TrialRow>> = new Map<string, Read<TrialRo
 
 const VALUE = /^value_(\d{1,3})$/;
 
+export interface KnownNames {
+  readonly params: ReadonlySet<string>;
+  /** The number of objectives. */
+  readonly values: number;
+  /** The numbers of the best trials. */
+  readonly best: ReadonlySet<number>;
+}
+
 /** Returns how a name is read from a trial; null if nothing has this name. A field comes before a parameter. */
-export function readerNamed(
-  name: string,
-  params: ReadonlySet<string>,
-  values: number,
-): Read<TrialRow> | null {
+export function readerNamed(name: string, known: KnownNames): Read<TrialRow> | null {
+  const { params, values } = known;
+  if (name === "best") {
+    const { best } = known;
+    return (row) => best.has(row.trial);
+  }
   const field = FIELDS.get(name);
   if (field !== undefined) {
     return field;
@@ -63,4 +72,4 @@ export function readerNamed(
 }
 
 /** The names of the fields that every trial has. */
-export const fieldNames: readonly string[] = [...FIELDS.keys()];
+export const fieldNames: readonly string[] = [...FIELDS.keys(), "best"];

@@ -73,6 +73,28 @@ describe("the rows of the table", () => {
   });
 });
 
+describe("ranges", () => {
+  it("of plots narrow the rows together with the filter, until they are taken away", () => {
+    const { store, numbers } = storeOf(manyTrials(40));
+    store.chooseRange("param:drop", { least: 0, most: 0.05, others: new Set(["None"]) });
+    store.chooseRange("param:optimizer", { least: 1, most: 0, others: new Set(["Adam"]) });
+    expect(numbers()).toEqual([0, 3, 12, 24, 36]);
+    store.choose({ filter: "trial > 3" });
+    expect(numbers()).toEqual([12, 24, 36]);
+    store.chooseRange("param:drop", null);
+    store.chooseRange("param:of_another_study", { least: 0, most: 1, others: new Set() });
+    expect(numbers()).toEqual([6, 9, 12, 15, 18, 21, 24, 27, 30, 33, 36, 39]);
+  });
+
+  it("of 100,000 trials read each cell once", () => {
+    const { store } = storeOf(manyTrials(100_000));
+    store.chooseRange("param:width", { least: 8, most: 16, others: new Set() });
+    const wanted = manyTrials(100_000).filter(({ trial }) => trial % 13 < 2);
+    expect(store.rows.value).toHaveLength(wanted.length);
+    expect(store.matches.value.reduce((sum, one) => sum + one, 0)).toBe(wanted.length);
+  });
+});
+
 describe("the columns", () => {
   it("are chosen one by one, and the trial's number always stays", () => {
     const { store } = storeOf(manyTrials(10));

@@ -7,6 +7,7 @@ import { type Column, cellReader, columnKey, columnsOf, firstKeys } from "./colu
 import { compiled, FilterError, type Predicate, parsed } from "./filter.ts";
 import { readerNamed } from "./names.ts";
 import { byNumber, type Keys, keysOf, ordered, type Sort, sortAfterPress } from "./order.ts";
+import { isWithin, type Range } from "./range.ts";
 
 export type FilterState = TrialState | "all";
 
@@ -17,6 +18,8 @@ export interface TableChoice {
   readonly sort: Sort;
   /** The keys of the shown columns; null: those that are shown at first. */
   readonly shown: ReadonlySet<string> | null;
+  /** The ranges that the reader has chosen in plots, by their columns' keys. Trials outside of one do not match. */
+  readonly ranges: ReadonlyMap<string, Range>;
   /** The active cell, by its trial and its column's key. Trial -1 is the row of headings. */
   readonly active: { readonly trial: number; readonly key: string } | null;
 }
@@ -26,6 +29,7 @@ export const FIRST_CHOICE: TableChoice = {
   filter: "",
   sort: { key: "trial", descending: false },
   shown: null,
+  ranges: new Map(),
   active: null,
 };
 
@@ -44,6 +48,9 @@ export class TrialsStore {
   readonly problem: ReadonlySignal<FilterError | null>;
   /** The rows that match, in order. */
   readonly rows: ReadonlySignal<readonly TrialRow[]>;
+
+  /** For each row of the study's data, in their order, 1 if it matches, and else 0. */
+  readonly matches: ReadonlySignal<Uint8Array>;
 
   readonly #data: Signal<StudyData>;
   readonly #study: Signal<StudyRow | null>;
@@ -65,7 +72,12 @@ export class TrialsStore {
       );
     });
     const text = computed(() => this.choice.value.filter);
-    this.#filter = computed(() => this.#filterOf(text.value));
+    // As a text, the best trials of two refreshes compare as equal.
+    const best = computed(() => {
+      const { best: one = null, bestTrials = [] } = study.value ?? {};
+      return (one === null ? bestTrials : [one.trial]).join();
+    });
+    this.#filter = computed(() => this.#filterOf(text.value, best));
     this.problem = computed(() => this.#filter.value.problem);
     const places = computed(() => byNumber(trials.value));
     const sortKey = computed(() => this.choice.value.sort.key);
@@ -85,16 +97,25 @@ export class TrialsStore {
     });
     const state = computed(() => this.choice.value.state);
     // Rows are read in the order in which they lie in memory, which takes a fraction of the time of any other order.
-    const matches = computed(() => {
+    const ranges = computed(() => this.choice.value.ranges);
+    this.matches = computed(() => {
+      const within = [...ranges.value].flatMap(([key, range]) => {
+        const column = this.columns.value.find((one) => columnKey(one) === key);
+        return column === undefined ? [] : [{ read: cellReader(column), range }];
+      });
       const only = state.value;
       const { keeps } = this.#filter.value.problem === null ? this.#filter.value : this.#kept();
       return Uint8Array.from(trials.value, (row) =>
-        Number((only === "all" || row.state === only) && (keeps === null || keeps(row))),
+        Number(
+          (only === "all" || row.state === only) &&
+            (keeps === null || keeps(row)) &&
+            within.every(({ read, range }) => isWithin(range, read(row))),
+        ),
       );
     });
     this.rows = computed(() => {
       const rows = trials.value;
-      const isMatch = matches.value;
+      const isMatch = this.matches.value;
       const found: TrialRow[] = [];
       for (const place of sorted.value) {
         if (isMatch[place] === 1) {
@@ -125,6 +146,17 @@ export class TrialsStore {
     this.choose({ shown: keys });
   }
 
+  /** Chooses a range of a column; null chooses all of it. */
+  chooseRange(key: string, range: Range | null): void {
+    const ranges = new Map(this.choice.value.ranges);
+    if (range === null) {
+      ranges.delete(key);
+    } else {
+      ranges.set(key, range);
+    }
+    this.choose({ ranges });
+  }
+
   /** Forgets what the reader has chosen, because another study is shown. */
   clear(): void {
     this.#lastGood = null;
@@ -141,7 +173,7 @@ export class TrialsStore {
     return this.#lastGood?.study === this.#data.value.study ? this.#lastGood : { keeps: null };
   }
 
-  #filterOf(text: string): Filter {
+  #filterOf(text: string, best: ReadonlySignal<string>): Filter {
     if (text.trim() === "") {
       this.#lastGood = null;
       return { keeps: null, problem: null };
@@ -149,8 +181,16 @@ export class TrialsStore {
     const columns = this.columns.value;
     const params = new Set(columns.flatMap((one) => (one.kind === "param" ? [one.name] : [])));
     const values = columns.filter(({ kind }) => kind === "value").length;
+    // Only a filter that names them depends on the best trials.
+    const known = {
+      params,
+      values,
+      get best() {
+        return new Set(best.value.split(",").filter(Boolean).map(Number));
+      },
+    };
     try {
-      const keeps = compiled(parsed(text), (name) => readerNamed(name, params, values));
+      const keeps = compiled(parsed(text), (name) => readerNamed(name, known));
       this.#lastGood = { study: this.#data.value.study, keeps };
       return { keeps, problem: null };
     } catch (error) {

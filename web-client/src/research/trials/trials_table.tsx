@@ -5,6 +5,7 @@ import { useSignal } from "@preact/signals";
 import { trialStates } from "../model/rows.ts";
 import type { ResearchStore } from "../research_store.ts";
 import { cellText, headingOf } from "./cells.ts";
+import { ColumnChoice } from "./column_choice.tsx";
 import { columnKey } from "./columns.ts";
 import { TrialsGrid } from "./grid.tsx";
 import { fieldNames } from "./names.ts";
@@ -105,54 +106,6 @@ function Names({ store }: Props) {
           <code key={name}>{/^[\p{L}_][\p{L}\p{N}_.]*$/u.test(name) ? name : `\`${name}\``}</code>
         ))}
       </p>
-    </details>
-  );
-}
-
-function ColumnChoice({ store }: Props) {
-  const words = store.words.value.table;
-  const format = store.format.value;
-  const all = store.trials.columns.value;
-  const shown = new Set(store.trials.shown.value.map(columnKey));
-  return (
-    <details class="more" data-part="columns">
-      <summary>{words.choose(format.integer(shown.size), format.integer(all.length))}</summary>
-      <div class="column-choice">
-        {all
-          .filter(({ kind }) => kind !== "trial")
-          .map((column) => {
-            const key = columnKey(column);
-            return (
-              <label class="switch" key={key}>
-                <input
-                  type="checkbox"
-                  data-show={key}
-                  checked={shown.has(key)}
-                  onChange={(event) => store.trials.showColumn(key, event.currentTarget.checked)}
-                />
-                <span>{headingOf(column, store)}</span>
-              </label>
-            );
-          })}
-      </div>
-      <div class="button-row">
-        <button
-          type="button"
-          class="button button-quiet button-small"
-          data-action="all_columns"
-          onClick={() => store.trials.choose({ shown: new Set(all.map(columnKey)) })}
-        >
-          {words.allColumns}
-        </button>
-        <button
-          type="button"
-          class="button button-quiet button-small"
-          data-action="first_columns"
-          onClick={() => store.trials.choose({ shown: null })}
-        >
-          {words.firstColumns}
-        </button>
-      </div>
     </details>
   );
 }

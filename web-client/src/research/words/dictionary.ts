@@ -1,6 +1,7 @@
 // Every text of the researcher's page, as one type: a language that lacks a text does not compile. Page thread; pure
 // data.
 
+import type { StudyPart } from "../model/route.ts";
 import type {
   AttemptState,
   DeliveryState,
@@ -268,7 +269,6 @@ export interface Words {
     readonly bestTrial: (number: string) => string;
     readonly bests: string;
     readonly bestOfSeveral: (count: string) => string;
-    readonly bestMore: string;
     readonly noneBest: string;
     readonly noBest: Readonly<Record<NoBest, string>>;
     /** Texts for a study that has paused itself: a heading, the cause (`count` failures), and how to continue. */
@@ -358,6 +358,28 @@ export interface Words {
     readonly json: string;
     readonly full: (rows: string) => string;
     readonly announce: (name: string, state: string) => string;
+  };
+
+  /** The views of a study. */
+  readonly parts: {
+    readonly label: string;
+    readonly names: Readonly<Record<StudyPart, string>>;
+    /** Says that a view's script was not loaded. */
+    readonly failed: string;
+    readonly reload: string;
+  };
+
+  readonly front: {
+    readonly heading: string;
+    readonly note: string;
+    readonly single: string;
+    readonly marks: Readonly<Record<"best" | "other" | "infeasible", string>>;
+    readonly pair: (x: string, y: string) => string;
+    readonly summary: (dots: string, best: string, x: string, y: string) => string;
+    readonly near: (trial: string, values: string) => string;
+    readonly allPairs: (count: string) => string;
+    readonly inTable: string;
+    readonly more: (count: string) => string;
   };
 
   readonly table: {

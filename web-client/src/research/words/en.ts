@@ -282,7 +282,6 @@ export const en: Words = {
     bestTrial: (number) => `Trial ${number}`,
     bests: "Best trials",
     bestOfSeveral: (count) => `Trials that no other one beats: ${count}`,
-    bestMore: "Use the Python package for all of them.",
     noneBest: "none",
     noBest: {
       running: "No trial is complete yet.",
@@ -401,6 +400,32 @@ export const en: Words = {
     full: (rows) =>
       `This page shows and exports the first ${rows} trials that finished. Use the Python package for all of them.`,
     announce: (name, state) => `Study ${name}: ${state}`,
+  },
+
+  parts: {
+    label: "Views of the study",
+    names: {
+      overview: "Overview",
+      trials: "Trials",
+      front: "Pareto front",
+      series: "Logged series",
+    },
+    failed: "This view was not loaded. The server may be unreachable, or newer than this page.",
+    reload: "Reload the page",
+  },
+
+  front: {
+    heading: "Pareto front",
+    note: "No other trial beats the trials that stand out: none is as good in every objective and better in one. Press a dot to open its trial.",
+    single: "This study has one objective, so it has no Pareto front.",
+    marks: { best: "Best trials", other: "Other trials", infeasible: "Infeasible trials" },
+    pair: (x, y) => `${y} against ${x}`,
+    summary: (dots, best, x, y) =>
+      `${y} against ${x} of ${dots} complete trials. Best trials: ${best}. The table below names them.`,
+    near: (trial, values) => `${trial}: ${values}`,
+    allPairs: (count) => `Show all ${count} pairs`,
+    inTable: "Show them in the table",
+    more: (count) => `This list has the first ${count}. The table of trials has all of them.`,
   },
 
   table: {

@@ -285,7 +285,6 @@ export const ja: Words = {
     bestTrial: (number) => `試行 ${number}`,
     bests: "最良の試行",
     bestOfSeveral: (count) => `ほかのどの試行にも劣らない試行：${count} 件`,
-    bestMore: "すべてを見るには Python パッケージを使ってください。",
     noneBest: "なし",
     noBest: {
       running: "完了した試行はまだありません。",
@@ -403,6 +402,33 @@ export const ja: Words = {
     full: (rows) =>
       `このページで表示と書き出しができるのは、先に終わった ${rows} 件までです。すべての試行には Python パッケージを使ってください。`,
     announce: (name, state) => `スタディ ${name}：${state}`,
+  },
+
+  parts: {
+    label: "スタディの表示",
+    names: {
+      overview: "概要",
+      trials: "試行",
+      front: "パレートフロント",
+      series: "記録された系列",
+    },
+    failed:
+      "この表示を読み込めませんでした。サーバーに接続できないか、このページより新しい可能性があります。",
+    reload: "ページを再読み込み",
+  },
+
+  front: {
+    heading: "パレートフロント",
+    note: "強調された試行は、ほかのどの試行にも劣りません。すべての目的で同等以上、かつ一つ以上で優れた試行はほかにありません。点を押すとその試行を開きます。",
+    single: "このスタディの目的は一つなので、パレートフロントはありません。",
+    marks: { best: "最良の試行", other: "ほかの試行", infeasible: "制約違反の試行" },
+    pair: (x, y) => `${x} と ${y}`,
+    summary: (dots, best, x, y) =>
+      `完了した ${dots} 件の試行の ${x} と ${y}。最良の試行は ${best} 件です。下の表に示します。`,
+    near: (trial, values) => `${trial}：${values}`,
+    allPairs: (count) => `${count} 組すべてを表示`,
+    inTable: "試行の表で見る",
+    more: (count) => `最初の ${count} 件です。すべては試行の表にあります。`,
   },
 
   table: {
