@@ -181,7 +181,7 @@ describe("the views of a study", () => {
       await show(page, "study_front");
       const links = page.locator("[data-part-link]");
       expect(await links.allTextContents()).toEqual(Object.values(en.parts.names));
-      for (const part of ["trials", "series", "front", "overview"]) {
+      for (const part of ["trials", "series", "front", "parallel", "slice", "overview"]) {
         await page.locator(`[data-part-link=${part}]`).click();
         await page.locator(`[data-part-link=${part}][aria-current=page]`).waitFor();
         const end = part === "overview" ? "#/studies/7" : `#/studies/7/${part}`;
@@ -189,9 +189,10 @@ describe("the views of a study", () => {
         await expect.poll(() => page.evaluate(() => document.activeElement?.tagName)).toBe("H1");
       }
       await page.goBack();
-      await page.locator("[data-part=front]").waitFor();
-      await page.reload();
-      await page.locator("[data-part=front]").waitFor();
+      await page.locator("[data-part=slice]").waitFor();
+      await page.goBack();
+      await page.locator("[data-part=parallel]").waitFor();
+      expect(page.url().endsWith("#/studies/7/parallel"), page.url()).toBe(true);
     });
   });
 

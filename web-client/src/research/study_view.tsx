@@ -432,6 +432,10 @@ function Parts({ study, shown, store }: Props & { readonly shown: StudyPart }) {
 
 const loadFront = () => import("./plots/front_view.tsx").then(({ FrontView }) => FrontView);
 
+const loadParallel = () =>
+  import("./plots/parallel_view.tsx").then(({ ParallelView }) => ParallelView);
+const loadSlice = () => import("./plots/slice_view.tsx").then(({ SliceView }) => SliceView);
+
 function Part({ part, study, store }: Props & { readonly part: StudyPart }) {
   switch (part) {
     case "overview":
@@ -440,6 +444,10 @@ function Part({ part, study, store }: Props & { readonly part: StudyPart }) {
       return <Trials study={study} store={store} />;
     case "front":
       return <Loaded load={loadFront} store={store} />;
+    case "parallel":
+      return <Loaded load={loadParallel} store={store} />;
+    case "slice":
+      return <Loaded load={loadSlice} store={store} />;
     case "series":
       return <StudySeries study={study} store={store} />;
     default:

@@ -624,6 +624,32 @@ export const researchStories = {
     trials: [],
   }),
   study_trials: story("#/studies/7/trials"),
+  study_parallel: story("#/studies/7/parallel"),
+  study_parallel_many: {
+    ...story("#/studies/7/parallel"),
+    get rows(): ConsoleRows {
+      const count = 3_000;
+      const studies = [studyRow(7, { total: count, complete: count, cursor: count + 99 })];
+      const trials = Array.from({ length: count }, (_, i) =>
+        trialRow(7, i, {
+          params: JSON.stringify({
+            channels: [8, 16, 32][i % 3],
+            lr: 10 ** (-1 - 3 * Math.abs(Math.sin(i * 1.7))),
+            optimizer: ["Adam", "MomentumSGD", "a rule with a long name"][(i % 7) % 3],
+            dropout: i % 4 === 0 ? null : Math.abs(Math.sin(i * 0.37)),
+            augment: i % 5 < 2,
+          }),
+        }),
+      );
+      return { ...ROWS, studies, trials };
+    },
+  },
+  study_parallel_empty: story("#/studies/2/parallel"),
+  study_slice: story("#/studies/7/slice"),
+  study_slice_of_two: story("#/studies/7/slice", {
+    studies: [severalRow(["minimize", "maximize"])],
+    trials: severalTrials(2),
+  }),
   study_series: story("#/studies/7/series"),
   study_infeasible: story("#/studies/7/trials", {
     studies: [studyRow(7, { state: "finished", best: undefined, finished_at: NOW })],

@@ -2,7 +2,7 @@
 // Page thread; pure.
 
 /** The views of a study. The overview has the study's own address, and each other view its name after it. */
-export const studyParts = ["overview", "trials", "front", "series"] as const;
+export const studyParts = ["overview", "trials", "front", "parallel", "slice", "series"] as const;
 export type StudyPart = (typeof studyParts)[number];
 
 export type Route =

@@ -33,17 +33,35 @@ export type AxisScale = "linear" | "auto" | "log";
 const OTHERS = 0.2;
 /** `auto` is logarithmic if the largest number is so many times the smallest. */
 const LOG_RATIO = 100;
+/** An axis with at most so many different numbers has a label for each of them that has room. */
+const FEW_NUMBERS = 6;
+/** The least distance of two labels, as a part of the axis. */
+const LEAST_ROOM = 0.08;
 /** The most labels of values that are no numbers. */
 const MOST_LABELS = 12;
+
+/** Returns those of the ascending values whose places are not too near to the one before. */
+function apart(values: readonly number[], place: (value: number) => number): readonly number[] {
+  let last = Number.NEGATIVE_INFINITY;
+  return values.filter((value) => {
+    const isApart = place(value) - last >= LEAST_ROOM;
+    last = isApart ? place(value) : last;
+    return isApart;
+  });
+}
 
 /** Returns the axis of these cells, one for each row. A cell that is undefined has no place. */
 export function axisOf(name: string, cells: readonly unknown[], scale: AxisScale): Axis {
   let [least, most] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   const others = new Set<string>();
+  const distinct = new Set<number>();
   for (const cell of cells) {
     if (isFiniteNumber(cell)) {
       least = Math.min(least, cell);
       most = Math.max(most, cell);
+      if (distinct.size <= FEW_NUMBERS) {
+        distinct.add(cell);
+      }
     } else if (cell !== undefined) {
       others.add(otherText(cell));
     }
@@ -74,7 +92,15 @@ export function axisOf(name: string, cells: readonly unknown[], scale: AxisScale
     texts.map((text, i) => [text, texts.length === 1 ? top / 2 : (top * i) / (texts.length - 1)]),
   );
   const every = Math.max(1, Math.ceil(texts.length / (hasNumbers ? 3 : MOST_LABELS)));
-  const values = !hasNumbers ? [] : isLog ? powerTicks(least, most) : roundTicks(least, most, 4);
+  const values =
+    distinct.size <= FEW_NUMBERS
+      ? apart(
+          [...distinct].sort((a, b) => a - b),
+          place,
+        )
+      : isLog
+        ? powerTicks(least, most)
+        : roundTicks(least, most, 4);
   return {
     name,
     at: Float64Array.from(cells, (cell) =>

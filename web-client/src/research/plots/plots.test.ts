@@ -72,6 +72,14 @@ describe("axisOf", () => {
     expect(axis.spanOf(axis.rangeOf(0.4, 1))).toEqual([0.5, 1]);
   });
 
+  it("labels few numbers as they are, and many by round ones", () => {
+    const labels = (cells: readonly unknown[]) =>
+      axisOf("x", cells, "linear").ticks.map(({ text }) => text);
+    expect(labels([8, 32, 16, 8])).toEqual(["8", "16", "32"]);
+    expect(labels([0, 1, 2, 3, 4, 5, 6, 7, 8])).toEqual(["0", "2", "4", "6", "8"]);
+    expect(labels([0, 0.001, 1])).toEqual(["0", "1"]);
+  });
+
   it("never has more labels than fit", () => {
     const names = Array.from({ length: 500 }, (_, i) => `name ${i}`);
     expect(axisOf("x", names, "auto").ticks.length).toBeLessThanOrEqual(13);

@@ -9,6 +9,7 @@ import { ColumnChoice } from "./column_choice.tsx";
 import { columnKey } from "./columns.ts";
 import { TrialsGrid } from "./grid.tsx";
 import { fieldNames } from "./names.ts";
+import { Ranges } from "./ranges_view.tsx";
 import type { FilterState } from "./trials_store.ts";
 
 interface Props {
@@ -172,10 +173,10 @@ export function TrialsTable({ store }: Props) {
       },
     );
   };
-  const { state, filter } = store.trials.choice.value;
+  const { state, filter, ranges } = store.trials.choice.value;
   const total = store.data.value.trials.length;
   const matching = store.trials.rows.value.length;
-  const isFiltered = state !== "all" || filter.trim() !== "";
+  const isFiltered = state !== "all" || filter.trim() !== "" || ranges.size > 0;
   return (
     <div class="stack">
       {total === 0 ? null : (
@@ -184,6 +185,7 @@ export function TrialsTable({ store }: Props) {
           <Names store={store} />
         </>
       )}
+      <Ranges store={store} />
       <div class="table-tools">
         <StateFilter store={store} />
         <p class="quiet" role="status" data-matching={matching}>

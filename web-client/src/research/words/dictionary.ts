@@ -382,6 +382,37 @@ export interface Words {
     readonly more: (count: string) => string;
   };
 
+  readonly parallel: {
+    readonly note: string;
+    readonly summary: (lines: string, axes: string) => string;
+    readonly matching: (count: string, all: string) => string;
+    readonly sampled: (lines: string) => string;
+    readonly moreAxes: (axes: string) => string;
+  };
+
+  readonly slice: {
+    readonly note: string;
+    readonly objective: string;
+    readonly nothing: string;
+    readonly matching: (count: string) => string;
+    readonly summary: (dots: string, x: string, y: string) => string;
+    readonly all: (count: string) => string;
+  };
+
+  /** The ranges that a reader chooses on the axes of plots. */
+  readonly ranges: {
+    readonly chosen: (name: string, range: string) => string;
+    readonly between: (least: string, most: string) => string;
+    readonly from: (least: string) => string;
+    readonly upTo: (most: string) => string;
+    readonly numbers: string;
+    readonly nothing: string;
+    readonly remove: string;
+    readonly removeOf: (name: string) => string;
+    readonly choose: string;
+    readonly ends: Readonly<Record<"least" | "most", string>>;
+  };
+
   readonly table: {
     readonly filter: string;
     readonly all: string;

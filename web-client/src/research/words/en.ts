@@ -408,6 +408,8 @@ export const en: Words = {
       overview: "Overview",
       trials: "Trials",
       front: "Pareto front",
+      parallel: "Parallel coordinates",
+      slice: "Slices",
       series: "Logged series",
     },
     failed: "This view was not loaded. The server may be unreachable, or newer than this page.",
@@ -426,6 +428,38 @@ export const en: Words = {
     allPairs: (count) => `Show all ${count} pairs`,
     inTable: "Show them in the table",
     more: (count) => `This list has the first ${count}. The table of trials has all of them.`,
+  },
+
+  parallel: {
+    note: "One line for each complete trial. The stronger a line, the better its first value; the best trials have a colour of their own. Drag along an axis to choose a range, and press the axis to take it away. The table and the slice plots then show the same trials.",
+    summary: (lines, axes) =>
+      `Lines of ${lines} trials across ${axes} axes. The table of trials has every number.`,
+    matching: (count, all) => `${count} of ${all} complete trials match the filter and the ranges`,
+    sampled: (lines) => `${lines} of them are drawn, evenly spread in the order of the table.`,
+    moreAxes: (axes) => `The first ${axes} of the chosen columns are drawn.`,
+  },
+
+  slice: {
+    note: "The value of each complete trial against one parameter. Press a dot to open its trial.",
+    objective: "Value",
+    nothing: "No complete trial matches the filter and the ranges.",
+    matching: (count) => `${count} complete trials match the filter and the ranges`,
+    summary: (dots, x, y) =>
+      `${y} against ${x} of ${dots} trials. The table of trials has every number.`,
+    all: (count) => `Show all ${count} parameters`,
+  },
+
+  ranges: {
+    chosen: (name, range) => `${name}: ${range}`,
+    between: (least, most) => `${least} to ${most}`,
+    from: (least) => `from ${least}`,
+    upTo: (most) => `up to ${most}`,
+    numbers: "any number",
+    nothing: "nothing",
+    remove: "Remove",
+    removeOf: (name) => `Remove the range of ${name}`,
+    choose: "Choose ranges",
+    ends: { least: "From", most: "To" },
   },
 
   table: {

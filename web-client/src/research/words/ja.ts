@@ -410,6 +410,8 @@ export const ja: Words = {
       overview: "概要",
       trials: "試行",
       front: "パレートフロント",
+      parallel: "平行座標",
+      slice: "スライス",
       series: "記録された系列",
     },
     failed:
@@ -429,6 +431,38 @@ export const ja: Words = {
     allPairs: (count) => `${count} 組すべてを表示`,
     inTable: "試行の表で見る",
     more: (count) => `最初の ${count} 件です。すべては試行の表にあります。`,
+  },
+
+  parallel: {
+    note: "完了した試行ごとに一本の線です。最初の値が良いほど線が濃く、最良の試行は別の色です。軸の上をドラッグすると範囲を選び、軸を押すと解除します。表とスライスにも同じ試行が表示されます。",
+    summary: (lines, axes) =>
+      `${axes} 本の軸にわたる ${lines} 件の試行の線です。すべての数値は試行の表にあります。`,
+    matching: (count, all) => `完了した ${all} 件中 ${count} 件が条件に合います`,
+    sampled: (lines) => `そのうち ${lines} 件を、表の順に等間隔で描いています。`,
+    moreAxes: (axes) => `選んだ列のうち最初の ${axes} 列を描いています。`,
+  },
+
+  slice: {
+    note: "完了した試行の値を、パラメーターごとに示します。点を押すとその試行を開きます。",
+    objective: "値",
+    nothing: "条件に合う完了した試行はありません。",
+    matching: (count) => `完了した ${count} 件の試行が条件に合います`,
+    summary: (dots, x, y) =>
+      `${dots} 件の試行の ${x} と ${y} です。すべての数値は試行の表にあります。`,
+    all: (count) => `${count} 個のパラメーターすべてを表示`,
+  },
+
+  ranges: {
+    chosen: (name, range) => `${name}：${range}`,
+    between: (least, most) => `${least} から ${most}`,
+    from: (least) => `${least} 以上`,
+    upTo: (most) => `${most} 以下`,
+    numbers: "すべての数値",
+    nothing: "なし",
+    remove: "解除",
+    removeOf: (name) => `${name} の範囲を解除`,
+    choose: "範囲を選ぶ",
+    ends: { least: "下限", most: "上限" },
   },
 
   table: {

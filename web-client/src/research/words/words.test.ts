@@ -2,5 +2,10 @@ import { describeWords } from "../../i18n/words.fixture.ts";
 import { researchWords } from "./index.ts";
 
 describeWords("the researcher's words", researchWords, {
-  sameEverywhere: ["/operate/people/usedOf()", "/front/near()", "/table/cell()"],
+  sameEverywhere: [
+    "/operate/people/usedOf()",
+    "/front/near()",
+    "/ranges/chosen()",
+    "/table/cell()",
+  ],
 });

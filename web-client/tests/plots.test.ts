@@ -1,0 +1,150 @@
+// Tests the plots of parameters in a real browser: a brush chooses trials, and the table and the slices show the same ones.
+
+import type { Browser, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { en } from "../src/research/words/en.ts";
+import { launch } from "./support/browser.ts";
+import { violations } from "./support/checks.ts";
+import { type StaticServer, serve } from "./support/static_server.ts";
+
+let server: StaticServer;
+let browser: Browser;
+
+beforeAll(async () => {
+  server = await serve(inject("storiesFolder"));
+  browser = await launch();
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await server?.close();
+});
+
+async function withPlot(story: string, use: (page: Page) => Promise<void>): Promise<void> {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 1000 } });
+  try {
+    const page = await context.newPage();
+    await page.goto(`${server.origin}/research.html?story=${story}&lang=en`);
+    await page.locator("[data-matching]").waitFor();
+    await use(page);
+  } finally {
+    await context.close();
+  }
+}
+
+const matching = async (page: Page) =>
+  Number(await page.locator("[data-matching]").getAttribute("data-matching"));
+
+/** Drags along an axis. A place on it is from 0 (bottom) to 1 (top); the drag may end outside of the axis. */
+async function brush(page: Page, key: string, from: number, to: number): Promise<void> {
+  const grip = page.locator(`[data-grip="${key}"]`);
+  await grip.scrollIntoViewIfNeeded();
+  const box = await grip.boundingBox();
+  if (box === null) throw new Error(`the axis ${key} is not shown`);
+  // The grip is 8 pixels longer than the axis at each end.
+  const y = (at: number) => box.y + 8 + (1 - at) * (box.height - 16);
+  const x = box.x + box.width / 2;
+  await page.mouse.move(x, y(from));
+  await page.mouse.down();
+  await page.mouse.move(x, y((from + to) / 2));
+  await page.mouse.move(x, y(to));
+  await page.mouse.up();
+}
+
+describe("parallel coordinates", () => {
+  it("choose trials by a brush, for the table and the slices, until it is taken away", async () => {
+    await withPlot("study_parallel", async (page) => {
+      expect(await matching(page)).toBe(38);
+      await brush(page, "param:optimizer", 0.4, -0.2);
+      await page.locator('[data-brush="param:optimizer"]').waitFor();
+      await expect.poll(() => matching(page)).toBe(19);
+      await brush(page, "param:channels", 0.9, 1.2);
+      const both = () => page.locator("[data-range]").allTextContents();
+      await expect
+        .poll(both)
+        .toEqual([
+          expect.stringContaining("channels: from "),
+          expect.stringContaining("optimizer: Adam"),
+        ]);
+      const chosen = await matching(page);
+      expect(chosen).toBeGreaterThan(0);
+      expect(chosen).toBeLessThan(19);
+      expect(await violations(page)).toEqual([]);
+
+      await page.locator("[data-part-link=slice]").click();
+      await page.locator("[data-part=slice] [data-matching]").waitFor();
+      expect(await matching(page)).toBe(chosen);
+      await page.locator("[data-part-link=trials]").click();
+      await page.locator("[role=grid]").waitFor();
+      const optimizers = await page
+        .locator("[role=gridcell][data-kind=param]")
+        .filter({ hasText: /Adam|SGD/ })
+        .allTextContents();
+      expect(new Set(optimizers)).toEqual(new Set(["Adam"]));
+
+      await page.locator("[data-range='param:channels'] button").click();
+      await page.locator("[data-part-link=parallel]").click();
+      await expect.poll(() => matching(page)).toBe(19);
+      // A press on an axis takes its range away.
+      await brush(page, "param:optimizer", 0.5, 0.5);
+      await expect.poll(() => matching(page)).toBe(38);
+    });
+  });
+
+  it("choose the same by keyboard alone", async () => {
+    await withPlot("study_parallel", async (page) => {
+      await page.locator("[data-part=range_fields] summary").focus();
+      await page.keyboard.press("Enter");
+      const field = page.locator("[data-range-of='param:lr'] [data-end=most]");
+      await field.focus();
+      await page.keyboard.type("0.01");
+      await page.keyboard.press("Tab");
+      await expect.poll(() => page.locator("[data-range]").textContent()).toContain("up to 0.01");
+      await page.locator('[data-brush="param:lr"]').waitFor();
+      const below = await matching(page);
+      expect(below).toBeLessThan(38);
+      await page.locator("[data-range-of='param:optimizer'] input").first().focus();
+      await page.keyboard.press("Space");
+      await expect.poll(() => matching(page)).toBeLessThan(below);
+      expect(await violations(page)).toEqual([]);
+      await page.keyboard.press("Space");
+      await expect.poll(() => matching(page)).toBe(below);
+      await page.getByRole("button", { name: en.ranges.removeOf("lr") }).press("Enter");
+      await expect.poll(() => matching(page)).toBe(38);
+    });
+  });
+
+  it("draw a part of many lines, and say so", async () => {
+    await withPlot("study_parallel_many", async (page) => {
+      await expect.poll(() => matching(page)).toBe(3_000);
+      await page.getByText(en.parallel.sampled("1,500")).waitFor();
+      await brush(page, "param:dropout", 0.1, -0.1);
+      await expect.poll(() => matching(page)).toBe(750);
+      expect(await page.locator("[data-range]").textContent()).toContain("dropout: None");
+      expect(await page.locator("[data-lines]").getAttribute("data-lines")).toBe("750");
+    });
+  });
+
+  it("have an axis for each chosen column", async () => {
+    await withPlot("study_parallel", async (page) => {
+      expect(await page.locator("[data-grip]").count()).toBe(4);
+      await page.locator("[data-part=columns] summary").click();
+      await page.locator("[data-show='param:channels']").uncheck();
+      await expect.poll(() => page.locator("[data-grip]").count()).toBe(3);
+    });
+  });
+});
+
+describe("slices", () => {
+  it("show one plot for each parameter, of the objective that is chosen", async () => {
+    await withPlot("study_slice_of_two", async (page) => {
+      expect(await page.locator(".plot-area").count()).toBe(3);
+      expect(await page.locator(".plot-area").first().getAttribute("data-dots")).toBe("38");
+      await page.locator("[data-action=objective]").selectOption("1");
+      const label = en.table.columns.valueNumbered("2");
+      await expect
+        .poll(() => page.locator(".plot-area").first().getAttribute("aria-label"))
+        .toContain(label);
+    });
+  });
+});
