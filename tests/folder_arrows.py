@@ -167,8 +167,8 @@ PARTS = (
             _bridge
             _runtime
             _core
-            _compat _jit _linalg _manipulation
-            _math lib nn
+            _compat _linalg _manipulation
+            _jit _math lib nn
             _statistics
             random
             capture

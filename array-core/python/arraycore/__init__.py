@@ -26,7 +26,9 @@ from ._core.kernels import ElementwiseKernel, RawKernel, ReductionKernel
 from ._core.ndarray import ndarray
 from ._core.ufuncs import *  # noqa: F403
 from ._jit.decorators import jit, vectorize
+from ._jit.generalized import guvectorize
 from ._jit.positions import atomic, grid, gridsize
+from ._jit.reductions import reduce
 from ._linalg import einsum as _einsum
 from ._linalg import linear as _linear
 from ._linalg import products as _products
@@ -101,6 +103,7 @@ __all__ = [
     "from_dlpack",
     "grid",
     "gridsize",
+    "guvectorize",
     "install_cupy",
     "jit",
     "lib",
@@ -110,6 +113,7 @@ __all__ = [
     "open",
     "profile",
     "random",
+    "reduce",
     "reset",
     "special",
     "vectorize",

@@ -12,7 +12,7 @@ import numpy as np
 from .expressions import Expressions
 from .operators import Value
 from .positions import ATOMICS, PositionAxis, grid, gridsize, is_local_array, is_shared
-from .types import SMALL_INT, Type
+from .types import SMALL_INT, Type, promote
 
 #: The most elements of a local array (``src/ir/read.h``).
 MOST_LOCAL: Final = 1024
@@ -47,6 +47,12 @@ class ArrayRef:
     reads: bool = field(default=False, compare=False)
     writes: bool = field(default=False, compare=False)
     atomics: bool = field(default=False, compare=False)
+    #: The type of what has been written, for outputs whose dtype is not given.
+    kind: Type | None = field(default=None, compare=False)
+
+    def joins(self, kind: Type) -> None:
+        """Widen an output's type to that of one more value."""
+        self.kind = kind if self.kind is None else promote(self.kind, kind)
 
 
 @dataclass(frozen=True)

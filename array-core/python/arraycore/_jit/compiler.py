@@ -10,7 +10,7 @@ from typing import Any, Final
 from .arrays import ArrayRef
 from .errors import error_at
 from .expressions import Expressions
-from .operators import Value
+from .operators import Operators, Value
 from .program import Program
 from .source import Source
 from .statements import Statements
@@ -234,15 +234,19 @@ class Compiler:
             raise caller.error(
                 node, "jit_recursion", "functions call each other too deeply here", "join some"
             )
+        return self.invoked(caller.ops, source, arguments)
+
+    def invoked(self, ops: Operators, source: Source, arguments: Sequence[Value]) -> Value:
+        """Return the value of a call of a function, which is written to the program if needed."""
         kinds = tuple(value.type for value in arguments)
         key = (id(source.node), kinds)
-        program = caller.program
+        program = ops.program
         if key not in program.instances:
             self._stack.append(source)
             program.instances[key] = self._instance(program, source, kinds, key)
             self._stack.pop()
         number, result = program.instances[key]
-        ids = [caller.ops.id_of(value) for value in arguments]
+        ids = [ops.id_of(value) for value in arguments]
         return Value(result, program.expr("call", result.name, ids, index=number))
 
     def _instance(

@@ -84,7 +84,7 @@ class Jitted:
         return self.debug or is_plain()
 
 
-def _stored(kind: Type) -> Type:
+def stored(kind: Type) -> Type:
     """Return the type of a result's elements. Python's ints become int64, as in NumPy."""
     return Type("int64" if kind.weak and kind.kind == "i" else kind.name)
 
@@ -101,7 +101,7 @@ class _ElementBody(FunctionBody):
         if self._outputs is None:
             return  # a pass that only finds types
         for target, value in zip(self._outputs, values, strict=True):
-            result = self.ops.id_of(self.ops.convert(value, _stored(value.type)))
+            result = self.ops.id_of(self.ops.convert(value, stored(value.type)))
             self.program.stmt("store", target=target, value=result)
         self.program.stmt("give")
 
@@ -184,7 +184,7 @@ class Vectorized(Jitted):
             arguments.append(Value(kind, read, positive=kind.kind == "u"))
         inferred: Inferred = compiler.inferred(_ElementBody, source, arguments)
         outputs = [
-            program.param(f"r{place}", _stored(kind).name, "elementwise", access="write")
+            program.param(f"r{place}", stored(kind).name, "elementwise", access="write")
             for place, kind in enumerate(inferred.results)
         ]
         with program.block() as body:

@@ -7,12 +7,20 @@ from functools import reduce
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from .._core.creation import array
 from .._core.ndarray import ndarray
 from .arguments import type_names
 from .errors import coded
 from .types import Type, floating_for, of_number, promote
+
+
+def joined(values: Sequence[Any], floating: str) -> npt.NDArray[Any]:
+    """Return numbers as an array, of the dtype that a compiled function would give."""
+    kind: Type = reduce(promote, [of_number(value, floating) for value in values])
+    name = "int64" if kind.weak and kind.kind == "i" else kind.name
+    return np.array(values).astype(name)
 
 
 def vectorize(
@@ -32,11 +40,7 @@ def vectorize(
         for index in np.ndindex(shape):
             result = function(*(a[index] if isinstance(a, np.ndarray) else a for a in spread))
             rows.append(result if isinstance(result, tuple) else (result,))
-    made = []
-    for column in zip(*rows, strict=True):
-        kind: Type = reduce(promote, [of_number(value, floating) for value in column])
-        name = "int64" if kind.weak and kind.kind == "i" else kind.name
-        made.append(np.array(column).astype(name).reshape(shape))
+    made = [joined(column, floating).reshape(shape) for column in zip(*rows, strict=True)]
     if not made:
         message = "A call of plain Python without elements does not say what its results are."
         raise coded(ValueError(message), "jit_arguments")
