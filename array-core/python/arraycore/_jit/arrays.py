@@ -147,6 +147,10 @@ class Arrays(Expressions):
         """Assign to an element."""
         array = self.array_of(node.value)
         at = self.index(array, node.slice)
+        if value.type.kind == "c" and Type(array.dtype).kind != "c":
+            raise self.error(
+                node, "jit_type", f"a complex number does not fit {array.dtype}", "store its .real"
+            )
         with self.refusing(node):
             stored = self.ops.id_of(self.ops.convert(value, Type(array.dtype)))
         array.writes = True

@@ -176,6 +176,18 @@ class Compiler:
         **more: Any,
     ) -> Inferred:
         """Return the types of a function for the types of its arguments, by passes over it."""
+        try:
+            return self._passes(body, source, arguments, more)
+        except RecursionError:
+            raise error_at(
+                source, None, "jit_expression", "an expression is nested too deeply",
+                "keep parts of it in variables",
+            ) from None  # fmt: skip
+
+    def _passes(
+        self, body: type[FunctionBody], source: Source, arguments: Sequence[Value | ArrayRef],
+        more: dict[str, Any],
+    ) -> Inferred:  # fmt: skip
         found = Inferred({}, ())
         for _ in range(_MOST_PASSES):
             program = Program()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -67,6 +68,14 @@ class Value:
     positive: bool = False
 
 
+def _whole_of(number: float, dtype: str) -> int:
+    """Return a float as an integer of a dtype, as the kernel language converts it."""
+    limits = np.iinfo(dtype)
+    if math.isnan(number):
+        return 0
+    return int(min(max(number, limits.min), limits.max))
+
+
 class Operators:
     """Writes expressions to a program.
 
@@ -121,7 +130,7 @@ class Operators:
         """Return the value in another type, as ``astype`` converts."""
         if value.id < 0:
             if isinstance(value.const, (float, complex)) and to.kind in "iu":
-                return replace(self.convert(self.number(int(value.const.real)), to))
+                return self.convert(self.number(_whole_of(value.const.real, to.name)), to)
             if to.weak and to.kind == value.type.kind:
                 return replace(value, type=to)
             if isinstance(value.const, complex) and to.kind != "c":

@@ -21,7 +21,8 @@ def _ids(numbers: Sequence[int]) -> str:
 
 def constant_bits(value: Any, dtype: str) -> tuple[int, int]:
     """Return a number's bits in memory, the low and the high 64."""
-    data = np.array(value).astype(dtype).tobytes().ljust(16, b"\0")
+    with np.errstate(all="ignore"):
+        data = np.array(value).astype(dtype).tobytes().ljust(16, b"\0")
     return int.from_bytes(data[:8], "little"), int.from_bytes(data[8:], "little")
 
 
@@ -91,6 +92,11 @@ class Program:
             f"stmt {kind} {_id(target)} {_id(value)} {_id(then)} {_id(otherwise)}{_ids(index)}"
         )
         self._open[-1].append(len(self._stmts) - 1)
+
+    @property
+    def depth(self) -> int:
+        """How many blocks are open."""
+        return len(self._open)
 
     @property
     def statements(self) -> int:

@@ -6,11 +6,28 @@ import ast
 import builtins
 import inspect
 from collections.abc import Callable
+from types import CodeType
 from typing import Any
 
 from .._runtime.errors import CompileError
 
 MISSING = object()
+
+
+def _fits(tree: ast.Module, code: CodeType) -> bool:
+    """Return whether the text still has the function's variables and numbers."""
+    todo = [compile(tree, "<text>", "exec", dont_inherit=True)]
+    while todo:
+        found = todo.pop()
+        todo += [part for part in found.co_consts if isinstance(part, CodeType)]
+        if found.co_name == code.co_name and found.co_varnames == code.co_varnames:
+            numbers = [[c for c in each.co_consts if _is_number(c)] for each in (found, code)]
+            return numbers[0] == numbers[1]
+    return False
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float, complex))
 
 
 class Source:
@@ -52,6 +69,8 @@ class Source:
             node = node.body[0]
         if not isinstance(node, ast.FunctionDef) or node.name != self.name:
             self._refuse("it is not a plain 'def'")
+        if not _fits(tree, code):
+            self._refuse("its text has changed since it was read")
         self.node: ast.FunctionDef = node
         cells = zip(code.co_freevars, function.__closure__ or (), strict=True)
         self._cells = dict(cells)

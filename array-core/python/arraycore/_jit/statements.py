@@ -24,6 +24,8 @@ _REMEDIES: Final[dict[type[ast.AST], str]] = {
     ast.Delete: "leave it out",
     ast.Match: "write if and elif",
 }
+#: The most blocks within each other; the library accepts 100 (``src/ir/verify.h``).
+_MOST_BLOCKS: Final = 90
 
 
 @dataclass
@@ -55,6 +57,11 @@ class Statements(Arrays):
             self.statement(statement)
 
     def statement(self, node: ast.stmt) -> None:
+        if self.program.depth > _MOST_BLOCKS:
+            raise self.error(
+                node, "jit_statement", "statements are nested too deeply here",
+                "move a part to a function of its own, with @arraycore.jit",
+            )  # fmt: skip
         method = getattr(self, f"_do_{type(node).__name__.lower()}", None)
         if method is None:
             kind = type(node).__name__.lower()

@@ -303,3 +303,64 @@ def test_a_refused_function_can_be_called_again() -> None:
     for _ in range(2):
         with pytest.raises(ac.CompileError):
             function(ac.zeros(3, "int32"))
+
+
+def made_of(text: str, path: Path) -> Any:
+    """Return the function ``f`` of a new module with this text."""
+    path.write_text(text)
+    namespace: dict[str, Any] = {"__name__": path.stem}
+    exec(compile(text, str(path), "exec"), namespace)
+    return namespace["f"]
+
+
+def test_a_function_whose_file_has_changed_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "changing.py"
+    function = made_of("def f(x):\n    return x * 12.5\n", path)
+    path.write_text("def f(x):\n    return x * 13.5\n")
+    with pytest.raises(ac.CompileError, match="has changed") as caught:
+        ac.vectorize(function)(ac.zeros(3))
+    assert caught.value.code == "jit_source"  # type: ignore[attr-defined]
+
+
+def test_what_is_nested_too_deeply_is_refused(tmp_path: Path) -> None:
+    for name, lines, code in [
+        ("branches", [f"{' ' * (k + 1)}if x > {k}:" for k in range(95)], "jit_statement"),
+        ("terms", ["    x = " + " + ".join(["x"] * 5_000)], "jit_expression"),
+    ]:
+        end = [" " * 96 + "x = 1"] if name == "branches" else []
+        text = "\n".join(
+            ["def f(x):", *lines, *end, f"{lines[0][:1] * (1 if end else 4)}return x\n"]
+        )
+        try:
+            function = made_of(text, tmp_path / f"{name}.py")
+        except (RecursionError, MemoryError, SyntaxError):  # this Python cannot parse it either
+            continue
+        with pytest.raises(ac.CompileError, match="nested too deeply") as caught:
+            ac.vectorize(function)(ac.zeros(3))
+        assert caught.value.code == code  # type: ignore[attr-defined]
+
+
+def test_long_sums_are_compiled(tmp_path: Path) -> None:
+    text = "def f(x):\n    return " + " + ".join(["x"] * 250) + "\n"
+    function = ac.vectorize(made_of(text, tmp_path / "long.py"))
+    np.testing.assert_array_equal(function(np.arange(3)).get(), [0, 250, 500])
+
+
+def test_a_complex_number_is_not_stored_as_a_real_one() -> None:
+    def complex_store(out):
+        out[0] = 1j
+
+    with pytest.raises(ac.CompileError, match=r"\.real") as caught:
+        ac.jit(complex_store)[1, 1](ac.zeros(3))
+    assert caught.value.code == "jit_type"  # type: ignore[attr-defined]
+
+
+def test_numbers_that_an_integer_cannot_hold_are_converted_as_arrays_are() -> None:
+    def stored(out):
+        out[0] = math.nan
+        out[1] = math.inf
+        out[2] = -2.75
+
+    out = ac.ones(3, "int16")
+    ac.jit(stored)[1, 1](out)
+    np.testing.assert_array_equal(out.get(), [0, 32767, -2])

@@ -485,3 +485,11 @@ def test_a_copy_has_the_function_and_not_its_kernels() -> None:
     copied = copy.copy(conditions)
     assert copied.py_func is conditions.py_func
     assert not copied._kernels
+
+
+def test_kernels_are_made_again_after_the_library_was_closed() -> None:
+    x = np.arange(1, 5, dtype="float32")
+    first = newton(ac.array(x)).get()
+    ac.close()
+    ac.open()
+    np.testing.assert_array_equal(newton(ac.array(x)).get(), first)
