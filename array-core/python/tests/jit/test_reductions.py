@@ -48,11 +48,6 @@ def distance(a, b):
     return a + b
 
 
-@ac.reduce(identity=True, map=lambda x: x)
-def every(a, b):
-    return a and b
-
-
 AXES: list[Any] = [None, 0, 2, -1, (0, 2), (1, 2)]
 
 
