@@ -30,14 +30,22 @@ class GlslWriter final : public CaseWriter {
     std::vector<std::uint32_t> uniforms(program.uniforms.size());
     program.uniform_words(kernel, launch, analysis, uniforms);
     one["uniforms"] = uniforms;
-    one["text"] = program.text();
+    one["stages"] = nlohmann::json::array();
+    for (const codegen::glsl::Stage& stage : program.stages) one["stages"].push_back(stage.text());
     for (const codegen::ParamPlan& param : plan.base.params) slots.push_back(param.slot);
+    one["scratch"] = nlohmann::json::array();
+    for (std::size_t k = 0; k < analysis.division.scratch_texels.size(); ++k)
+      if (const std::int64_t texels = analysis.division.scratch_texels[k]; texels > 0)
+        one["scratch"].push_back(
+            {{"slot", plan.base.slots.size() + k}, {"bytes", texels * codegen::glsl::kTexelBytes}});
     return one;
   }
 
   // Reasons that do not depend on how a kernel was written would hide an error of the generator.
   bool may_refuse(const Error& reason) override {
-    for (const char* known : {"it writes at places that it computes", "it is a reduction"})
+    for (const char* known :
+         {"it writes at places that it computes", "it scans rows of over 65536 elements",
+          "the axes' indices in a reduction"})
       if (reason.message.find(known) != std::string::npos) {
         ++refusals_[known];
         return true;

@@ -61,8 +61,9 @@ let passed = 0;
 let failed = 0;
 for (let at = 0; at < cases.length; at += BATCH) {
   const batch = cases.slice(at, at + BATCH);
-  const sent = batch.map(({ text, uniforms, buffers }) => ({
-    text,
+  const sent = batch.map(({ stages, scratch, uniforms, buffers }) => ({
+    stages,
+    scratch,
     uniforms,
     buffers: buffers.map(({ slot, before }) => ({
       slot,
@@ -79,7 +80,7 @@ for (let at = 0; at < cases.length; at += BATCH) {
     }
     failed++;
     if (failed <= 60) console.log(`FAILED ${one.name}: ${problems.slice(0, 3).join("; ")}`);
-    if (only) console.log(one.text);
+    if (only) console.log(one.stages.join("\n----\n"));
   }
 }
 await browser.close();

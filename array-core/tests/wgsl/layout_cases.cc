@@ -239,6 +239,35 @@ void bests(CaseWriter& writer) {
   add({3, 2, 4000}, 5, 2);
 }
 
+// Adds cases with three values in a reduction: their totals take an odd number of pairs of words.
+void three_values(CaseWriter& writer) {
+  for (const std::int64_t length : {20, 300, 20000}) {
+    Builder k("three");
+    const auto x = k.in("x", DType::int32);
+    const auto y = k.out("y", DType::int64);
+    using Values = Builder::Values;
+    const ir::Value one = k.read(x);
+    k.reduce(
+        {{k.convert(DType::int64, one), std::nullopt},
+         {one, std::nullopt},
+         {k.convert(DType::int16, one), std::nullopt}},
+        [&](const Values& a, const Values& b) {
+          return Values{a[0] + b[0], k.apply(Op::maximum, {a[1], b[1]}),
+                        k.apply(Op::minimum, {a[2], b[2]})};
+        },
+        [&](const Values& all) {
+          k.store(y, all[0] * k.integer(DType::int64, 100000) +
+                         k.convert(DType::int64, all[1]) * k.integer(DType::int64, 1000) +
+                         k.convert(DType::int64, all[2]));
+        });
+    const std::string name = "reduce three values of " + std::to_string(length);
+    must(writer.add(name, k.take(), {3, length}, 2,
+                    {numbers(DType::int32, 3 * length, {3, length}, {length, 1}, 0),
+                     numbers(DType::int64, 3, {3}, {1}, 0)}),
+         writer, name);
+  }
+}
+
 // Adds cases of sums of rows over two axes, where one operand is read in groups of four and the
 // others element by element, as in the sums of a normalization's gradient.
 void mixed_rows(CaseWriter& writer) {
@@ -397,6 +426,7 @@ void add_reduction_cases(CaseWriter& writer) {
   reductions_of(writer, DType::boolean, Op::logical_and);
   bests(writer);
   mixed_rows(writer);
+  three_values(writer);
   for (const DType dtype : {DType::uint8, DType::int32, DType::int64})
     scans(writer, dtype, dtype == DType::int32);
   float_sum(writer);

@@ -6,10 +6,14 @@
 // writes. A fragment computes the elements of one texel. So a pass writes whole texels. Where a
 // view has only a part of a texel, the pass keeps the other words, and so reads its own target.
 //
-// All passes of a program read the storages as they were before the first one. The executor
-// therefore renders a storage that any pass of the program reads into a second texture.
+// All passes of a stage read the storages as they were before the first one. The executor therefore
+// renders a storage that any pass of the stage reads into a second texture.
+//
+// A reduction or a scan of long rows has further stages before, each with one pass. They combine
+// parts of rows in scratch storages, which later stages read.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -46,7 +50,8 @@ struct Target {
   std::int64_t texels = 0;
   std::int64_t first = 0;   // the lowest address of an element, in elements
   std::int64_t number = 0;  // the number of the element at this address
-  std::vector<Axis> axes;   // of lower::Walks::outer, in the order of their strides
+  // Of lower::Walks::outer, in a scan also of Walks::inner, in the order of their strides.
+  std::vector<Axis> axes;
 
   // Returns number `index` of the words that describe the target (UniformWord::From::target):
   // first_texel, texels, first, number, then extent, stride and step of each axis.
@@ -54,9 +59,40 @@ struct Target {
 };
 inline constexpr std::uint32_t kTargetAxes = 4;  // the index of the first axis' extent
 
+// How the rows of a reduction or a scan are divided. A row has the elements for one result.
+enum class Rows : std::uint8_t {
+  whole,   // neither, or the last stage takes all elements of a row
+  parts,   // a first stage combines each part of a row
+  groups,  // and a second stage combines groups of parts; only in reductions
+};
+struct Division {
+  Rows rows = Rows::whole;
+  // The parts of a row. In a reduction, part p has the elements p, p + parts, p + 2 * parts, ...
+  // In a scan it has `part_length` consecutive elements.
+  std::int64_t parts = 1;
+  std::int64_t part_length = 0;
+  std::int64_t groups = 1;  // of a row; group g has the parts g, g + groups, g + 2 * groups, ...
+  std::array<std::int64_t, 2> scratch_texels{};  // of the parts, and of the groups
+
+  // Returns number `index` of the words that describe the division (UniformWord::From::target with
+  // param kNone), which are at the indices below.
+  std::int64_t number_at(std::uint32_t index) const;
+};
+inline constexpr std::uint32_t kParts = 0;
+inline constexpr std::uint32_t kGroups = 1;
+inline constexpr std::uint32_t kPartLength = 2;
+inline constexpr std::uint32_t kScratchRange = 3;  // two words for each scratch storage
+// A scan of longer rows is refused, because each element combines up to twice the square root of
+// this number.
+inline constexpr std::int64_t kLongestScan = 65536;
+
+// Returns how many texels the values of all accumulators take. REQUIRES: the kernel is a reduction.
+std::int64_t texels_per_total(const ir::Kernel& kernel);
+
 // A launch's walks, signature and targets. An object that is used again allocates nothing.
 struct LaunchAnalysis {
   codegen::LaunchAnalysis base;
+  Division division;
   std::vector<Target> targets;  // in the order of the parameters
   std::size_t target_count = 0;
 
@@ -69,6 +105,7 @@ struct LaunchAnalysis {
 
 struct Plan {
   codegen::Plan base;
+  Rows rows = Rows::whole;
   std::vector<Target> targets;  // only their param, contiguous, keeps, and the number of axes
 
   // Returns the key of the plan. For one kernel, equal keys mean equal texts.
@@ -88,14 +125,22 @@ struct Pass {
   std::vector<std::uint32_t> reads;  // slots
 };
 
-struct Program {
+// The passes of one dispatch.
+struct Stage {
   std::vector<Pass> passes;
-  std::vector<UniformWord> uniforms;  // their count is a multiple of four; shared by all passes
-  Plan plan;
 
   // Returns the text of a pipeline: all passes. The executor finds each by the line in front of it,
   // `//pass target <slot> range <word> reads <slot> <slot> ...`.
   std::string text() const;
+};
+
+// The scratch storages have the slots after those of the plan: first that of the parts, then that
+// of the groups.
+struct Program {
+  std::vector<Stage> stages;
+  std::vector<UniformWord> uniforms;  // their count is a multiple of four; shared by all stages
+  Plan plan;
+
   // Writes the uniform words of one launch to `words`, which is as long as `uniforms`.
   void uniform_words(const ir::Kernel& kernel, const Launch& launch, const LaunchAnalysis& analysis,
                      std::span<std::uint32_t> words) const;

@@ -191,14 +191,16 @@ TEST(Program, HasAPassForEachOutput) {
       {8}, 0, {operand(1, 32, floats), operand(2, 32, floats), operand(3, 8, bytes)}};
   const ir::Kernel kernel = k.take();
   const Program program = program_of(kernel, launch);
-  ASSERT_EQ(program.passes.size(), 2u);
-  EXPECT_EQ(program.passes[0].target, 1u);
-  EXPECT_EQ(program.passes[1].target, 2u);
-  EXPECT_EQ(program.passes[0].reads, (std::vector<std::uint32_t>{0, 1}));
+  ASSERT_EQ(program.stages.size(), 1u);
+  const Stage& stage = program.stages[0];
+  ASSERT_EQ(stage.passes.size(), 2u);
+  EXPECT_EQ(stage.passes[0].target, 1u);
+  EXPECT_EQ(stage.passes[1].target, 2u);
+  EXPECT_EQ(stage.passes[0].reads, (std::vector<std::uint32_t>{0, 1}));
   // Where an output is not preloaded and not kept, its texture is not read.
-  for (const std::uint32_t slot : program.passes[1].reads) EXPECT_NE(slot, 2u);
-  EXPECT_EQ(program.text().rfind("//pass target 1 range 4 reads 0 1\n#version 300 es\n", 0), 0u);
-  EXPECT_NE(program.text().find("\n//pass target 2 range 6 reads 0"), std::string::npos);
+  for (const std::uint32_t slot : stage.passes[1].reads) EXPECT_NE(slot, 2u);
+  EXPECT_EQ(stage.text().rfind("//pass target 1 range 4 reads 0 1\n#version 300 es\n", 0), 0u);
+  EXPECT_NE(stage.text().find("\n//pass target 2 range 6 reads 0"), std::string::npos);
 
   LaunchAnalysis analysis;
   ASSERT_TRUE(analysis.analyze(kernel, merge_of(kernel), launch).ok());
@@ -206,6 +208,86 @@ TEST(Program, HasAPassForEachOutput) {
   program.uniform_words(kernel, launch, analysis, words);
   EXPECT_EQ(words[5], 2u);  // the texels of y
   EXPECT_EQ(words[7], 1u);  // the texels of z
+}
+
+ir::Kernel sum_of_rows(bool running) {
+  Builder k("sum");
+  const auto x = k.in("x", DType::float32);
+  const auto y = k.out("y", DType::float32);
+  if (running)
+    k.scan(
+        {{k.read(x), std::nullopt}},
+        [](const Builder::Values& a, const Builder::Values& b) {
+          return Builder::Values{a[0] + b[0]};
+        },
+        [&](const Builder::Values& total, const Builder::Values&) { k.store(y, total[0]); });
+  else
+    k.reduce(
+        k.read(x), std::nullopt, [](ir::Value a, ir::Value b) { return a + b; },
+        [&](ir::Value total) { k.store(y, total); });
+  return k.take();
+}
+
+Launch rows_of(bool running, std::int64_t rows, std::int64_t length) {
+  const auto bytes = static_cast<std::uint64_t>(rows * length * 4);
+  const View all{{rows, length}, {length * 4, 4}, 0};
+  return {{rows, length},
+          2,
+          {operand(1, bytes, all),
+           running ? operand(2, bytes, all)
+                   : operand(2, static_cast<std::uint64_t>(rows) * 4, {{rows}, {4}, 0})}};
+}
+
+Division divided(bool running, std::int64_t rows, std::int64_t length) {
+  const ir::Kernel kernel = sum_of_rows(running);
+  LaunchAnalysis analysis;
+  EXPECT_TRUE(analysis.analyze(kernel, merge_of(kernel), rows_of(running, rows, length)).ok());
+  return analysis.division;
+}
+
+TEST(Division, DividesLongRows) {
+  EXPECT_EQ(divided(false, 10, 128).rows, Rows::whole);
+  EXPECT_EQ(divided(false, 10, 10000).rows, Rows::parts);
+  EXPECT_EQ(divided(false, 10, 10000).parts, 100);
+  EXPECT_EQ(divided(false, 1, 1000000).rows, Rows::groups);
+  EXPECT_EQ(divided(false, 1, 1000000).parts, 10000);
+  EXPECT_EQ(divided(false, 1, 1000000).groups, 100);
+  EXPECT_EQ(divided(false, 40000, 1000).rows, Rows::whole);  // many rows keep a device busy
+  EXPECT_EQ(divided(true, 2, 1000).rows, Rows::parts);
+  EXPECT_EQ(divided(true, 2, 65536).rows, Rows::parts);
+  EXPECT_EQ(divided(false, 10, 0).rows, Rows::whole);
+}
+
+TEST(Division, EveryPartHasElementsAndEveryGroupHasParts) {
+  for (std::int64_t length = 129; length < 40000; length += 37)
+    for (const std::int64_t rows : {1, 3, 20000}) {
+      const Division one = divided(false, rows, length);
+      ASSERT_LE(one.parts, length);
+      ASSERT_LE(one.groups, one.parts);
+      ASSERT_GE(one.parts * one.part_length, length);
+      ASSERT_LE(rows * one.parts, std::max<std::int64_t>(1 << 19, rows));
+      ASSERT_EQ(one.scratch_texels[0], rows * one.parts);
+      const Division scan = divided(true, rows, length);
+      ASSERT_LT((scan.parts - 1) * scan.part_length, length);
+    }
+}
+
+TEST(Division, LongScansAreRefused) {
+  EXPECT_NE(refusal(sum_of_rows(true), rows_of(true, 1, kLongestScan + 1)).find("scans rows"),
+            std::string::npos);
+}
+
+TEST(Program, StagesPassPartsOnInScratchStorages) {
+  const ir::Kernel kernel = sum_of_rows(false);
+  const Program program = program_of(kernel, rows_of(false, 1, 1000000));
+  ASSERT_EQ(program.stages.size(), 3u);
+  const auto only = [&](std::size_t s) { return program.stages[s].passes.at(0); };
+  EXPECT_EQ(only(0).reads, (std::vector<std::uint32_t>{0}));
+  EXPECT_EQ(only(0).target, 2u);
+  EXPECT_EQ(only(1).reads, (std::vector<std::uint32_t>{2}));
+  EXPECT_EQ(only(1).target, 3u);
+  EXPECT_EQ(only(2).reads, (std::vector<std::uint32_t>{3}));
+  EXPECT_EQ(only(2).target, 1u);
 }
 
 // Every pass of random kernels is free of what only WGSL has.
@@ -226,7 +308,8 @@ TEST(Program, HasNoWordOfTheOtherLanguage) {
     ++programs;
     for (const char* word : {"let ", "var ", "fn ", "bitcast<", "vec2<", " i32", "(i32", " f32",
                              "(f32", " u32", "(u32", "0i", "loop ", "continuing", "->"})
-      EXPECT_EQ(program->text().find(word), std::string::npos) << word << " in seed " << seed;
+      for (const Stage& stage : program->stages)
+        EXPECT_EQ(stage.text().find(word), std::string::npos) << word << " in seed " << seed;
   }
   EXPECT_GT(programs, 20);
 }

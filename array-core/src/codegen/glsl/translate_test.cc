@@ -53,6 +53,15 @@ TEST(Translate, NestedLoopsHaveTheirOwnTurns) {
             "false; ; again1 = true) { if (again1) { b(); } a(); } }");
 }
 
+TEST(UsedFunctions, AreThoseThatAreNamed) {
+  const std::string code =
+      "fn a() { x(); }\nfn b() {\n  a();\n}\nfn c() { b(); }\nfn aa(i: i32) -> i32 { return i; }\n";
+  EXPECT_EQ(used_functions(code, "void main() { b(); }"), "fn a() { x(); }\nfn b() {\n  a();\n}\n");
+  EXPECT_EQ(used_functions(code, "aa(1)"), "fn aa(i: i32) -> i32 { return i; }\n");
+  EXPECT_EQ(used_functions(code, ""), "");
+  EXPECT_EQ(used_functions("", "a()"), "");
+}
+
 TEST(MissingFunctions, OnlyThoseThatAreUsed) {
   EXPECT_EQ(missing_functions("x = 1;"), "");
   EXPECT_EQ(missing_functions("x = preselect(1);"), "");

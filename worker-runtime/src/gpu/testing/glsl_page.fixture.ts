@@ -5,7 +5,9 @@ import { Kernels } from "../webgl2/kernels.ts";
 import { type Storage, Storages } from "../webgl2/storages.ts";
 
 export interface PageCase {
-  readonly text: string;
+  /** The texts of the kernels that are dispatched one after the other. */
+  readonly stages: readonly string[];
+  readonly scratch: readonly { readonly slot: number; readonly bytes: number }[];
   readonly uniforms: readonly number[];
   /** The slots and the bytes before the dispatch, as base64. */
   readonly buffers: readonly { readonly slot: number; readonly before: string }[];
@@ -38,15 +40,18 @@ function run(one: PageCase): PageResult {
       storages.write(storage, 0, new Uint32Array(bytes.buffer));
       slots[slot] = storage;
     }
-    const kernel = kernels.create(one.text, "case");
-    kernels.dispatch(kernel, slots, new Uint32Array(one.uniforms));
+    for (const { slot, bytes } of one.scratch) slots[slot] = storages.create(bytes, "scratch");
+    for (const text of one.stages) {
+      const kernel = kernels.create(text, "case");
+      kernels.dispatch(kernel, slots, new Uint32Array(one.uniforms));
+      kernels.destroy(kernel);
+    }
     const after = one.buffers.map(({ slot }) => {
       const storage = slots[slot];
       if (storage === undefined) return "";
       const words = storages.readNow(storage, 0, storage.bytes / 16);
       return textOf(new Uint8Array(words.buffer));
     });
-    kernels.destroy(kernel);
     for (const storage of slots) if (storage !== undefined) storages.destroy(storage); // a slot may be unused
     const error = gl.getError();
     return { problem: error === gl.NO_ERROR ? "" : `error 0x${error.toString(16)}`, after };
