@@ -39,6 +39,9 @@ from hyperflock_worker import bundles, compat, failures, tasks
 from hyperflock_worker.bridge import find_host
 from hyperflock_worker.failures import AttemptError
 
+# Matplotlib draws into memory: a python thread has no window, and serves no page of its own.
+os.environ.setdefault("MPLBACKEND", "agg")
+
 
 class _Running:
     """Holds the trial of an attempt, which is read when the attempt has ended or failed.

@@ -69,6 +69,23 @@ PACKS: dict[str, Pack] = {
     "pytz": Pack("2026.1.post1", ("pytz",)),
     "pandas": Pack("3.0.2", ("pandas",), ("python-dateutil", "pytz")),
     "pillow": Pack("12.2.0", ("PIL",)),
+    "cycler": Pack("0.12.1", ("cycler",)),
+    "contourpy": Pack("1.3.3", ("contourpy",)),
+    "fonttools": Pack("4.62.1", ("fontTools",)),
+    "kiwisolver": Pack("1.5.0", ("kiwisolver",)),
+    "packaging": Pack("26.1", ("packaging",)),
+    "pyparsing": Pack("3.3.2", ("pyparsing",)),
+    "matplotlib": Pack(
+        "3.10.8",
+        ("pylab", "mpl_toolkits", "matplotlib"),
+        (
+            *("contourpy", "cycler", "fonttools", "kiwisolver", "packaging", "pillow", "pyparsing"),
+            *("python-dateutil", "pytz"),
+        ),
+    ),
+    "mpmath": Pack("1.4.1", ("mpmath",)),
+    "sympy": Pack("1.14.0", ("isympy", "sympy"), ("mpmath",)),
+    "regex": Pack("2026.3.32", ("regex",)),
 }
 PACK_OF = {unit: name for name, pack in PACKS.items() for unit in pack.imports}
 
