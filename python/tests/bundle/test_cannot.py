@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from fake_console import FakeConsole
 from hyperflock import BundleError, Client
@@ -190,6 +191,16 @@ THREADS = "of this process's threads; make it inside of the objective [cannot_bu
         (
             lambda: np.array([object()]),
             "an array of Python objects; give it a numeric dtype [cannot_bundle_value]",
+        ),
+        (
+            lambda: pd.DataFrame({"x": ["a"]}),
+            "a DataFrame of pandas; send it by data=... and take it from trial.data "
+            "[cannot_bundle_value]",
+        ),
+        (
+            lambda: pd.Index([1]),
+            "an Index of pandas; make it a DataFrame of pandas, send it by data=... and take it "
+            "from trial.data [cannot_bundle_value]",
         ),
         (
             lambda: memoryview(b"1"),

@@ -62,7 +62,7 @@ def test_files_keep_their_kind_and_name(tmp_path: Path) -> None:
         ({}, "data_invalid"),
         ({"a": [1, 2]}, "data_invalid"),
         ({"a/b": np.zeros(1)}, "data_invalid"),
-        ([1, 2, 3], "data_invalid"),
+        ((1, 2, 3), "data_invalid"),
         ("no/such/file.bin", "data_not_found"),
         (".", "data_invalid"),
     ],

@@ -7,7 +7,7 @@ import { launchChromium } from "../../../worker-runtime/node/chromium.ts";
 import { joinVolunteer, runPython, Server, type Volunteer } from "../stack.ts";
 
 const PACK =
-  /\/runtime\/(joblib|threadpoolctl|scipy|scikit-learn|python-dateutil|pytz|pandas|pillow)-[0-9a-f]{16}\//;
+  /\/runtime\/(joblib|threadpoolctl|scipy|scikit-learn|python-dateutil|pytz|pandas|pillow|matplotlib)-[0-9a-f]{16}\//;
 const PACK_LIST = /packs\.json$/;
 
 let server: Server;
@@ -54,5 +54,12 @@ test("scikit-learn and pandas give the same accuracies as CPython, and are fetch
   expect(trial.attempts_list.map(({ software }) => software)).toEqual([
     expect.stringContaining(" scikit-learn/1.8.0 "),
   ]);
+  expect(volunteer.errors).toEqual([]);
+});
+
+test("A table of pandas arrives as data and brings pandas with it, and Matplotlib draws it.", async () => {
+  expect(await packsOf("with_table.py")).toEqual(
+    expect.arrayContaining(["matplotlib", "packs.json", "pandas", "pillow"]),
+  );
   expect(volunteer.errors).toEqual([]);
 });

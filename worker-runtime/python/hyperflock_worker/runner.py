@@ -33,6 +33,7 @@ from hyperflock._trial.host import Host, progress, running
 from hyperflock._trial.metrics import finite, objective_values, optuna_values, split_result
 from hyperflock._trial.random_state import seed_everything
 from hyperflock._trial.series import text_of
+from hyperflock._trial.tables import value_of
 from hyperflock._trial.trial import Saved, Trial
 
 from hyperflock_worker import bundles, compat, failures, tasks
@@ -252,8 +253,11 @@ def _read_data(name: str, entry: Any, folder: Path) -> Any:
             return np.load(io.BytesIO(content), allow_pickle=False)
         if kind == "npz":
             with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
-                return {key: arrays[key] for key in arrays.files}
-    except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile) as error:
+                return value_of({key: arrays[key] for key in arrays.files})
+    except (
+        *(ValueError, OSError, EOFError, KeyError, TypeError, ImportError),
+        zipfile.BadZipFile,
+    ) as error:
         raise AttemptError("data_invalid", f"data '{name}' is no {kind} file: {error}") from error
     if kind == "file":
         files = folder / "data"

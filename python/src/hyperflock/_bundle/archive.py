@@ -56,6 +56,10 @@ def lock_text(
         lock[kind] = [{"name": r.name, "file": file, "sha256": r.sha256} for r, file in items]
     if versions := {name: PACKS[name].version for name in with_needs(packs)}:
         lock["packs"] = versions
+    return _text(lock)
+
+
+def _text(lock: Mapping[str, Any]) -> bytes:
     return (json.dumps(lock, indent=1, sort_keys=True) + "\n").encode()
 
 
@@ -98,6 +102,17 @@ def pack(
         if needed := " ".join(sorted(needs)):
             archive.comment = f"{_NEEDS}{needed}".encode()
     return file.getvalue(), digest.hexdigest()
+
+
+def repacked(bundle: bytes, needs: Iterable[str]) -> bytes:
+    """Return a bundle that names further packages; see `pack`."""
+    with zipfile.ZipFile(io.BytesIO(bundle)) as archive:
+        sources = {name: archive.read(name) for name in archive.namelist()}
+    lock = json.loads(sources.pop(LOCK_NAME))
+    named = needs_of(bundle) | set(needs)
+    if versions := {name: PACKS[name].version for name in with_needs(named)}:
+        lock["packs"] = versions
+    return pack(sources, _text(lock), needs=named)[0]
 
 
 def needs_of(bundle: bytes) -> frozenset[str]:

@@ -30,7 +30,14 @@ from typing import Any
 
 from hyperflock._base.codes import cannot
 from hyperflock._base.errors import BundleError
-from hyperflock._bundle.archive import LOCK_NAME, MAX_BUNDLE_BYTES, lock_text, pack
+from hyperflock._bundle.archive import (
+    LOCK_NAME,
+    MAX_BUNDLE_BYTES,
+    lock_text,
+    needs_of,
+    pack,
+    repacked,
+)
 from hyperflock._bundle.capture import Capture
 from hyperflock._bundle.capture_parts import place_of
 from hyperflock._bundle.checks import globals_check as _state
@@ -104,6 +111,14 @@ def bundle_objective(
             return _bundle_objective(objective, wheels, asked=asked)
     except BundleError as error:
         raise error.at(*_caller()) from None
+
+
+def needing(bundle: Bundle, packs: frozenset[str]) -> Bundle:
+    """Return the bundle so that devices also load these packs, because its data need them."""
+    if packs <= needs_of(bundle.content):
+        return bundle
+    content = repacked(bundle.content, packs)
+    return replace(bundle, content=content, sha256=hashlib.sha256(content).hexdigest())
 
 
 def _with_packs(bundled: Callable[[frozenset[str]], Bundle]) -> Bundle:

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 from msgspec import UNSET
 
-from hyperflock._bundle.bundle import Bundle
+from hyperflock._bundle.bundle import Bundle, needing
 from hyperflock._bundle.source.runtime import RUNTIME_VERSIONS
 from hyperflock._client.packs import check_packs, pack_refs
 from hyperflock._client.submission import blobs_of, made_with
@@ -35,6 +35,8 @@ async def retry(
     if bundle is None:
         return await http.post(f"/api/studies/{study}/replay", {})
     spec = await fetch_spec(http, study)
+    if any(one.name == "pandas" for one in spec.packs or ()):
+        bundle = needing(bundle, frozenset({"pandas"}))  # the study's data may be its tables
     code = new_code(bundle, spec.data, keep_checkpoints=keep_checkpoints)
     await check_packs(http, bundle.content)
     await upload_missing(http, blobs_of(bundle))

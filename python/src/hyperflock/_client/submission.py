@@ -22,7 +22,7 @@ from typing import Any, Literal, TypedDict
 from msgspec import UNSET
 
 from hyperflock._base.errors import HyperflockError
-from hyperflock._bundle.bundle import Bundle
+from hyperflock._bundle.bundle import Bundle, needing
 from hyperflock._bundle.source.runtime import DEFAULT_RUNTIME, RUNTIME_VERSIONS, chainer_of
 from hyperflock._client.packs import pack_refs
 from hyperflock._client.placement import Requires, backend_of, requirements_of
@@ -126,6 +126,8 @@ class Submission:
     asked_as: str | None = None
 
     def __post_init__(self) -> None:
+        packs = frozenset(name for item in self.data for name in item.packs)
+        object.__setattr__(self, "bundle", needing(self.bundle, packs))
         chainer_of(self.runtime)
         backend_of(self.backend, self.bundle)
         requirements_of(self.requires)

@@ -5,6 +5,7 @@
     with sets[0].open() as file: ...
 
 A data set is one array (``npy``), several arrays (``npz``) or a file as it is; nothing is pickled.
+Tables of pandas and lists are sent as several arrays.
 Arrays are written in memory, and files are read from disk while they are sent. Any thread may use
 this module.
 """
@@ -20,7 +21,7 @@ import shutil
 import tempfile
 import zipfile
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -28,6 +29,7 @@ import numpy as np
 
 from hyperflock._base.errors import DataError
 from hyperflock._transport.messages import MAX_DATA, MAX_TEXT, DataRef
+from hyperflock._trial.tables import arrays_of, needs_pandas, value_of
 
 MAX_BLOB_BYTES = 512 << 20
 
@@ -41,6 +43,8 @@ class DataSet:
 
     ref: DataRef
     content: bytes | Path
+    # The packs that a trial needs to read it.
+    packs: frozenset[str] = frozenset()
 
     def open(self) -> BinaryIO:
         """Open the content for reading."""
@@ -50,7 +54,8 @@ class DataSet:
 
 
 def prepare(data: Mapping[str, Any] | None) -> list[DataSet]:
-    """Return the data sets for ``data``, a mapping of names to paths, arrays or dicts of arrays.
+    """Return the data sets for ``data``, a mapping of names to paths, arrays, dicts of arrays,
+    tables of pandas or lists.
 
     Raises
     ------
@@ -89,7 +94,9 @@ def as_seen_by_trial(data: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def load_arrays(kind: str, file: BinaryIO) -> Any:
-    """Return an ``npy`` file as an array or an ``npz`` file as a dict of arrays; refuse pickles."""
+    """Return an ``npy`` file as an array, or an ``npz`` file as a dict of arrays or as the table or
+    list that it describes; refuse pickles.
+    """
     try:
         loaded = np.load(file, allow_pickle=False)
         if kind == "npy":
@@ -99,8 +106,8 @@ def load_arrays(kind: str, file: BinaryIO) -> Any:
         if isinstance(loaded, np.ndarray):
             raise DataError("the file is one array, not an archive of arrays")
         with loaded:
-            return {name: loaded[name] for name in loaded.files}
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
+            return value_of({name: loaded[name] for name in loaded.files})
+    except (ValueError, KeyError, TypeError, OSError, EOFError, zipfile.BadZipFile) as error:
         if isinstance(error, DataError):
             raise
         raise DataError(f"the arrays cannot be read: {error}") from None
@@ -119,9 +126,16 @@ def _prepared(name: str, value: Any) -> DataSet:
         return _from_bytes(name, "npz", npz_bytes(name, value))
     if isinstance(value, str | os.PathLike):
         return _from_path(name, Path(value))
+    try:
+        arrays = arrays_of(value)
+    except ValueError as error:
+        raise DataError(f"the data set '{name}' cannot be sent: {error}", field=name) from None
+    if arrays is not None:
+        made = _from_bytes(name, "npz", npz_bytes(name, arrays))
+        return replace(made, packs=frozenset({"pandas"} if needs_pandas(value) else ()))
     raise DataError(
         f"the data set '{name}' is a {type(value).__name__}; "
-        "give a path, a NumPy array or a dict of NumPy arrays",
+        "give a path, a NumPy array, a dict of NumPy arrays, a DataFrame of pandas or a list",
         field=name,
     )
 

@@ -35,6 +35,9 @@ _GPU = {
     "mxnet": "MXNet",
     "pycuda": "PyCUDA",
 }
+# The libraries of tables, and the types of pandas that `data=` takes.
+_TABLES = frozenset({"pandas", "polars", "pyarrow"})
+_SENT = frozenset({"DataFrame", "Series"})
 _NETWORK = frozenset({"socket", "_socket", "ssl", "requests", "urllib3", "httpx", "aiohttp"})
 _LOCKS = frozenset({"_thread", "threading", "queue", "_queue"})
 # The types of this package that contain a token. A token must not be sent.
@@ -85,6 +88,13 @@ def _by_type(cls: type, where: str) -> BundleError | None:
         return cannot(
             "gpu",
             f"{where}, an object of {_GPU[module]}, which no browser has; make it a NumPy array",
+        )
+    if module in _TABLES and name in ("DataFrame", "Series", "Index", "LazyFrame", "Table"):
+        remedy = "" if module == "pandas" and name in _SENT else "make it a DataFrame of pandas, "
+        return cannot(
+            "value",
+            f"{where}, {a(cls)} of {module}; {remedy}send it by data=... and take it from "
+            "trial.data",
         )
     if module in _LOCKS or full.startswith("concurrent.futures"):
         pool = "ProcessPool" in name
