@@ -148,7 +148,7 @@ PARTS = (
             storage/postgres/testing
             storage/postgres/tests storage/move
             auth dispatch hub/tracing
-            dispatch/asked dispatch/trust dispatch/model
+            packs dispatch/asked dispatch/trust dispatch/model
             dispatch/tests hub
             webhook
             http/core traces

@@ -7,6 +7,7 @@
 #include "app/machine/version.h"
 #include "cli/backup_command.h"
 #include "cli/migrate_command.h"
+#include "cli/pack_command.h"
 #include "settings/command.h"
 #include "settings/flags.h"
 #include "settings/table.h"
@@ -82,6 +83,7 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
   const ConfigCommands config(app);
   const cli::BackupCommands backups(app);
   const cli::MigrateCommand migrate(app);
+  const cli::PackCommands packs(app);
   CLI::App* healthcheck =
       app.add_subcommand("healthcheck", "ask a running server whether it is well; exit 0 or 1");
   healthcheck->add_option("--url", health_config.url, "address to ask")
@@ -119,6 +121,10 @@ Command parse_command_line(const std::vector<std::string>& arguments) {
   }
   if (migrate.parsed()) {
     auto done = migrate.run();
+    return Stop{done.status, std::move(done.text)};
+  }
+  if (packs.parsed()) {
+    auto done = packs.run();
     return Stop{done.status, std::move(done.text)};
   }
   if (config.parsed()) return config.run();

@@ -2,26 +2,25 @@
 #include "app/packs.h"
 
 #include <filesystem>
-#include <fstream>
-#include <iterator>
+#include <utility>
 
+#include "packs/pack_folder.h"
 #include "telemetry/log.h"
 
 namespace hyperflock::app {
 
-protocol::PackList read_packs(const std::string& folder) {
-  if (folder.empty()) return {};
-  const auto path = std::filesystem::path(folder) / "packs.json";
-  std::ifstream file(path, std::ios::binary);
-  // A file that cannot be opened gives an empty text, which is no list.
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  auto list = protocol::parse_pack_list(text);
-  if (list) return *std::move(list);
+ServedPacks served_packs(const settings::ServeConfig& config) {
+  const bool is_named = !config.packs_dir.empty();
+  const std::string folder =
+      is_named ? config.packs_dir
+               : (std::filesystem::path(config.state_dir) / packs::kStateFolder).string();
+  auto list = packs::read(folder);
+  if (list && (!list->pyodide.empty() || !is_named)) return {*std::move(list), folder};
   telemetry::log(telemetry::LogLevel::warning, "packs_unusable",
-                 {{"file", path.string()},
-                  {"code", list.error().code},
-                  {"reason", file.is_open() ? list.error().message : "It cannot be opened."}});
-  return {};
+                 {{"folder", folder},
+                  {"code", list ? "not_found" : list.error().code},
+                  {"reason", list ? "It has no packs.json." : list.error().message}});
+  return {{}, folder};
 }
 
 }  // namespace hyperflock::app

@@ -127,7 +127,7 @@ class RunningServer final : public Server {
                 net::TrustedProxies proxies, auth::BlobLinks links)
       : config_(config),
         runtimes_(std::move(runtimes)),
-        packs_(read_packs(config.packs_dir)),
+        packs_(served_packs(config)),
         webhook_rules_(std::move(webhook_rules)),
         clock_(std::move(clock)),
         standby_(std::move(standby)),
@@ -405,10 +405,9 @@ class RunningServer final : public Server {
     if (!config_.runtime_dir.empty()) files_.mount("/runtime/", config_.runtime_dir);
     // The packs are beside the runtime's pieces. Their folders are named by their content, too.
     // Researchers ask the console which there are.
-    if (!packs_.packs.empty()) {
-      files_.mount("/runtime/", config_.packs_dir);
-      console_files_.mount_file("/packs.json",
-                                (fs::path(config_.packs_dir) / "packs.json").string());
+    if (!packs_.list.packs.empty()) {
+      files_.mount("/runtime/", packs_.folder);
+      console_files_.mount_file("/packs.json", (fs::path(packs_.folder) / "packs.json").string());
     }
   }
 
@@ -481,7 +480,7 @@ class RunningServer final : public Server {
                                .metrics = metrics_,
                                .files = files,
                                .runtimes = versions_of_runtimes(),
-                               .packs = packs_,
+                               .packs = packs_.list,
                                .server_version = std::string(kVersion),
                                .join_origin = compute_origin(),
                                .own_origin = own_origin,
@@ -634,7 +633,7 @@ class RunningServer final : public Server {
   // below the I/O context use it.
   const ServeConfig config_;
   std::vector<KeptRuntime> runtimes_;  // the installed one first
-  const protocol::PackList packs_;
+  const ServedPacks packs_;
   const webhook::AddressRules webhook_rules_;
   const std::shared_ptr<auth::TrustedClock> clock_;
   telemetry::Metrics metrics_;

@@ -51,6 +51,8 @@ client::Message message_of(const ClientRequest& request, const urls::url_view& u
                           .body = std::nullopt};
   if (!request.authorization.empty())
     message.headers.emplace_back("Authorization", request.authorization);
+  if (!request.accept_encoding.empty())
+    message.headers.emplace_back("Accept-Encoding", request.accept_encoding);
   if (request.method != "GET") {
     message.headers.emplace_back("Content-Type", "application/json");
     message.body = request.body;

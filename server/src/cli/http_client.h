@@ -13,6 +13,7 @@ struct ClientRequest {
   std::string url;            // http(s)://host[:port]/path
   std::string authorization;  // empty: no header
   std::string body;
+  std::string accept_encoding{};  // empty: no header. An answer's body stays encoded.
 };
 
 struct ClientReply {

@@ -179,7 +179,8 @@ std::vector<Setting> make_table() {
        "folder of the browser runtime"},
       {kFolders, "packs", text(&C::packs_dir, "FOLDER", folder_fault),
        "folder of the packs: packages such as scikit-learn, which a phone fetches only for a study "
-       "that imports them"},
+       "that imports them; default: packs in the folder of --state, to which `packs add` adds "
+       "some"},
       {kFolders, "credentials-file", text(&C::credentials_file, "FILE"),
        "JSON with the first tokens and the join link (mode 0600), written at the first start; "
        "default: credentials.json in the folder of --state"},
