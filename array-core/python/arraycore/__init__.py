@@ -14,6 +14,9 @@ from typing import TYPE_CHECKING, Any
 from . import _array_methods, capture, cuda, fft, lib, linalg, nn, random, special
 from ._compat import file_io as _file_io
 from ._compat import numpy_names as _numpy_names
+from ._compat.array_api import __array_api_version__ as __array_api_version__
+from ._compat.array_api import __array_namespace_info__ as __array_namespace_info__
+from ._compat.array_api import isdtype
 from ._compat.cupy_names import install_cupy
 from ._compat.file_io import *  # noqa: F403
 from ._compat.interop import from_dlpack
@@ -105,6 +108,7 @@ __all__ = [
     "gridsize",
     "guvectorize",
     "install_cupy",
+    "isdtype",
     "jit",
     "lib",
     "linalg",

@@ -107,9 +107,16 @@ class ArrayMethods(Operators, Indexing, Products, Interop):
     take = gathering.take
     trace = linear.trace
 
-    def sort(self: Any, axis: int = -1, kind: str | None = None) -> None:
-        """Sort along an axis, in place."""
-        self[...] = sorting.sort(self, axis, kind)
+    def sort(
+        self: Any,
+        axis: int = -1,
+        kind: str | None = None,
+        *,
+        stable: bool | None = None,
+        descending: bool = False,
+    ) -> None:
+        """Sort along an axis, in place; see :func:`arraycore.sort`."""
+        self[...] = sorting.sort(self, axis, kind, stable=stable, descending=descending)
 
     def partition(self: Any, kth: Any, axis: int = -1, kind: str = "introselect") -> None:
         """Reorder the elements in place so that element ``kth`` is the one that sorting would put

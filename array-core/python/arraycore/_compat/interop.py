@@ -15,6 +15,7 @@ import numpy as np
 from .._core.creation import array
 from .._core.ndarray import ndarray
 from .._runtime import devices
+from .array_api import check_version
 
 
 def _counterpart(function: Callable[..., Any]) -> Any:
@@ -99,6 +100,30 @@ class Interop:
         )
 
     cstruct = data
+
+    def to_device(self, device: Any, /, *, stream: Any = None) -> Any:
+        """Return the array itself: it is on the only device.
+
+        Raises
+        ------
+        ValueError
+            ``device`` is another device.
+        """
+        devices.Device(device)
+        return self
+
+    # ---- the array API standard
+
+    def __array_namespace__(self, *, api_version: str | None = None) -> Any:
+        """Return the module ``arraycore``.
+
+        Raises
+        ------
+        ValueError
+            arraycore does not know this version of the standard.
+        """
+        check_version(api_version)
+        return sys.modules["arraycore"]
 
     def reduced_view(self: Any, dtype: Any = None) -> Any:
         """Return a view of the fewest axes: neighbours are merged if one step describes both.

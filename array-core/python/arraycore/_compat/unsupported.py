@@ -30,7 +30,6 @@ NAMES = {
     "frompyfunc": _FUNCTIONS,
     "geterr": _WARNINGS,
     "geterrcall": _WARNINGS,
-    "isdtype": "take numpy.isdtype(); dtypes are NumPy's",
     "long": "take int64",
     "longdouble": _FLOATS,
     "matrix": _MATRICES,
@@ -58,7 +57,6 @@ OF_ARRAYS = {
     "resize": "take arraycore.resize(array, shape), which makes a new one",
     "setfield": "assign to a slice of array.view(dtype)",
     "setflags": "take a copy where an array must not be written",
-    "to_device": "take array.get() for the host and arraycore.array() for the device",
 }
 
 

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from .._runtime import operations, session
 from .._runtime.calls import integers
+from .._runtime.devices import Device
 from .._runtime.dtypes import supported
 from .ndarray import ndarray, order_number, require_array
 
@@ -120,10 +121,30 @@ def _stacked(object: Any) -> ndarray:
 
 
 def asarray(
-    a: npt.ArrayLike | ndarray, dtype: npt.DTypeLike | None = None, order: str | None = "K"
+    a: npt.ArrayLike | ndarray,
+    dtype: npt.DTypeLike | None = None,
+    order: str | None = "K",
+    *,
+    device: Any = None,
+    copy: bool | None = None,
 ) -> ndarray:
-    """Return ``a`` itself if it is an array of this dtype and order, else a new array."""
-    return array(a, dtype, copy=False, order=order)
+    """Return ``a`` itself if it is an array of this dtype and order, else a new array.
+
+    Parameters
+    ----------
+    a, dtype, order
+        As for :func:`array`.
+    device : Device, optional
+        The only device, or None.
+    copy : bool, optional
+        True: always a new array; False: ValueError where a new array is needed.
+    """
+    if device is not None:
+        Device(device)
+    made = array(a, dtype, copy=bool(copy), order=order)
+    if copy is False and made is not a:
+        raise ValueError("Unable to avoid copy while creating an array as requested.")
+    return made
 
 
 asanyarray = asarray
@@ -152,16 +173,32 @@ def asnumpy(a: Any) -> npt.NDArray[Any]:
 # ---- arrays of one value
 
 
-def zeros(shape: Any, dtype: npt.DTypeLike | None = float, order: str | None = "C") -> ndarray:
+def zeros(
+    shape: Any,
+    dtype: npt.DTypeLike | None = float,
+    order: str | None = "C",
+    *,
+    device: Any = None,
+) -> ndarray:
     """Return a new array of zeros."""
+    if device is not None:
+        Device(device)
     extents = integers(shape)
     if order_number(order, "CF"):
         return ndarray._adopt(session.create(extents[::-1], None, supported(dtype))).T
     return ndarray._adopt(session.create(extents, None, supported(dtype)))
 
 
-def empty(shape: Any, dtype: npt.DTypeLike | None = float, order: str | None = "C") -> ndarray:
+def empty(
+    shape: Any,
+    dtype: npt.DTypeLike | None = float,
+    order: str | None = "C",
+    *,
+    device: Any = None,
+) -> ndarray:
     """Return a new array whose elements are arbitrary."""
+    if device is not None:
+        Device(device)
     extents = integers(shape)
     fortran = order_number(order, "CF")
     if len(extents) > _MOST_AXES:
@@ -171,15 +208,30 @@ def empty(shape: Any, dtype: npt.DTypeLike | None = float, order: str | None = "
     return ndarray._adopt(operations.empty(supported(dtype), extents))
 
 
-def ones(shape: Any, dtype: npt.DTypeLike | None = float, order: str | None = "C") -> ndarray:
+def ones(
+    shape: Any,
+    dtype: npt.DTypeLike | None = float,
+    order: str | None = "C",
+    *,
+    device: Any = None,
+) -> ndarray:
     """Return a new array of ones."""
+    if device is not None:
+        Device(device)
     return full(shape, 1, supported(dtype), order)
 
 
 def full(
-    shape: Any, fill_value: Any, dtype: npt.DTypeLike | None = None, order: str | None = "C"
+    shape: Any,
+    fill_value: Any,
+    dtype: npt.DTypeLike | None = None,
+    order: str | None = "C",
+    *,
+    device: Any = None,
 ) -> ndarray:
     """Return a new array filled with a scalar, or with an array that broadcasts to the shape."""
+    if device is not None:
+        Device(device)
     if dtype is None:
         own = isinstance(fill_value, ndarray)
         dtype = fill_value.dtype if own else np.asarray(fill_value).dtype
@@ -193,24 +245,35 @@ def _like(a: ndarray, dtype: npt.DTypeLike | None, shape: Any) -> tuple[Any, np.
     return a.shape if shape is None else shape, wanted
 
 
-def zeros_like(a: ndarray, dtype: npt.DTypeLike | None = None, shape: Any = None) -> ndarray:
+def zeros_like(
+    a: ndarray, dtype: npt.DTypeLike | None = None, shape: Any = None, *, device: Any = None
+) -> ndarray:
     """Return zeros of the shape and dtype of ``a``, unless others are given."""
-    return zeros(*_like(a, dtype, shape))
+    return zeros(*_like(a, dtype, shape), device=device)
 
 
-def empty_like(a: ndarray, dtype: npt.DTypeLike | None = None, shape: Any = None) -> ndarray:
+def empty_like(
+    a: ndarray, dtype: npt.DTypeLike | None = None, shape: Any = None, *, device: Any = None
+) -> ndarray:
     """Return an array of the shape and dtype of ``a`` whose elements are arbitrary."""
-    return empty(*_like(a, dtype, shape))
+    return empty(*_like(a, dtype, shape), device=device)
 
 
-def ones_like(a: ndarray, dtype: npt.DTypeLike | None = None, shape: Any = None) -> ndarray:
+def ones_like(
+    a: ndarray, dtype: npt.DTypeLike | None = None, shape: Any = None, *, device: Any = None
+) -> ndarray:
     """Return ones of the shape and dtype of ``a``, unless others are given."""
-    return ones(*_like(a, dtype, shape))
+    return ones(*_like(a, dtype, shape), device=device)
 
 
 def full_like(
-    a: ndarray, fill_value: Any, dtype: npt.DTypeLike | None = None, shape: Any = None
+    a: ndarray,
+    fill_value: Any,
+    dtype: npt.DTypeLike | None = None,
+    shape: Any = None,
+    *,
+    device: Any = None,
 ) -> ndarray:
     """Return an array of the shape and dtype of ``a``, filled with one value."""
     extents, wanted = _like(a, dtype, shape)
-    return full(extents, fill_value, wanted)
+    return full(extents, fill_value, wanted, device=device)

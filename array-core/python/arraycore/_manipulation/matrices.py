@@ -37,13 +37,19 @@ _triu = elementwise(
 
 
 def eye(
-    N: int, M: int | None = None, k: int = 0, dtype: npt.DTypeLike = float, order: str = "C"
+    N: int,
+    M: int | None = None,
+    k: int = 0,
+    dtype: npt.DTypeLike = float,
+    order: str | None = "C",
+    *,
+    device: Any = None,
 ) -> ndarray:
     """Return an ``N`` by ``M`` matrix with ones on the ``k``-th diagonal, zeros elsewhere."""
     # NumPy's unsigned integers have no negative ones, so all become Python's.
     rows, k = index(N), index(k)
     columns = rows if M is None else index(M)
-    made = zeros((rows, columns), dtype, order)
+    made = zeros((rows, columns), dtype, order, device=device)
     if -rows < k < columns:
         made.diagonal(k)[...] = 1
     return made

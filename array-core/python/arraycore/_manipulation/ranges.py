@@ -16,6 +16,7 @@ from .._core import ufuncs
 from .._core.creation import array, asarray, empty
 from .._core.lazy_kernels import elementwise
 from .._core.ndarray import ndarray, require_array
+from .._runtime.devices import Device
 from .._runtime.dtypes import supported
 from .views import broadcast_to, moveaxis
 
@@ -40,7 +41,14 @@ __all__ = [
 _arange = elementwise("T start, T step", "T y", "y = start + (T)i * step", "arange")
 
 
-def arange(start: Any, stop: Any = None, step: Any = 1, dtype: npt.DTypeLike | None = None) -> Any:
+def arange(
+    start: Any,
+    stop: Any = None,
+    step: Any = 1,
+    dtype: npt.DTypeLike | None = None,
+    *,
+    device: Any = None,
+) -> Any:
     """Return evenly spaced values of [start, stop), as :func:`numpy.arange`.
 
     Raises
@@ -50,6 +58,8 @@ def arange(start: Any, stop: Any = None, step: Any = 1, dtype: npt.DTypeLike | N
     ValueError
         There are more than two values of dtype bool.
     """
+    if device is not None:
+        Device(device)
     if stop is None:
         start, stop = 0, start
     if step is None:
@@ -84,12 +94,16 @@ def linspace(
     retstep: bool = False,
     dtype: npt.DTypeLike | None = None,
     axis: int = 0,
+    *,
+    device: Any = None,
 ) -> Any:
     """Return ``num`` evenly spaced values over an interval, as :func:`numpy.linspace`.
 
     If an end is an array of arraycore, the values are computed on the device, in the ends' common
     floating dtype.
     """
+    if device is not None:
+        Device(device)
     if not isinstance(start, ndarray) and not isinstance(stop, ndarray):
         values, step = np.linspace(start, stop, num, endpoint, retstep=True, dtype=dtype, axis=axis)
         return (array(values), step) if retstep else array(values)

@@ -186,13 +186,16 @@ def var(
     ddof: float = 0,
     keepdims: bool = False,
     where: Any = True,
+    *,
+    correction: Any = np._NoValue,
 ) -> Any:
     """Return the variance over axes, in two passes: the mean, then the squared distances from it.
 
-    The sum of the squares is divided by the number of elements minus ``ddof``. The other parameters
-    are those of :func:`mean`.
+    The sum of the squares is divided by the number of elements minus ``ddof``, which the array API
+    standard calls ``correction``. The other parameters are those of :func:`mean`.
     """
-    return reduced(table_row("var"), a, axis, dtype, out, keepdims, where=where, ddof=ddof)
+    less = _less(ddof, correction)
+    return reduced(table_row("var"), a, axis, dtype, out, keepdims, where=where, ddof=less)
 
 
 def std(
@@ -203,9 +206,21 @@ def std(
     ddof: float = 0,
     keepdims: bool = False,
     where: Any = True,
+    *,
+    correction: Any = np._NoValue,
 ) -> Any:
     """Return the square root of :func:`var`."""
-    return reduced(table_row("std"), a, axis, dtype, out, keepdims, where=where, ddof=ddof)
+    less = _less(ddof, correction)
+    return reduced(table_row("std"), a, axis, dtype, out, keepdims, where=where, ddof=less)
+
+
+def _less(ddof: float, correction: Any) -> float:
+    """Return what is subtracted from the number of elements, by either of its names."""
+    if correction is np._NoValue:
+        return ddof
+    if ddof != 0:
+        raise ValueError("ddof and correction can't be provided simultaneously.")
+    return float(correction)
 
 
 def ptp(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:

@@ -16,7 +16,7 @@ from .._core.lazy_kernels import elementwise, reduction
 from .._core.ndarray import ndarray
 from .._manipulation.joining import axis_of, concatenate, take_axis
 from .._manipulation.ranges import arange
-from .._manipulation.views import moveaxis
+from .._manipulation.views import flip, moveaxis
 from .._runtime import operations
 from .._runtime.calls import integers
 from .._runtime.dtypes import supported
@@ -64,20 +64,51 @@ def _sorted(a: Any, axis: int | None, kind: Any, what: int) -> ndarray:
     return ndarray._adopt(operations.sort(values, axis, what))
 
 
-def sort(a: Any, axis: int | None = -1, kind: str | None = None) -> ndarray:
+def sort(
+    a: Any,
+    axis: int | None = -1,
+    kind: str | None = None,
+    *,
+    stable: bool | None = None,
+    descending: bool = False,
+) -> ndarray:
     """Return the elements in ascending order along an axis; None sorts the flattened array.
 
-    ``kind`` is accepted for compatibility with NumPy: every sort is stable.
+    ``kind`` and ``stable`` are accepted for compatibility with NumPy and the array API standard:
+    every sort is stable. With ``descending`` the largest element is the first one, after NaN.
     """
-    return _sorted(a, axis, kind, SORT_ELEMENTS)
+    made = _sorted(a, axis, kind, SORT_ELEMENTS)
+    return flip(made, _along(axis)).copy() if descending else made
 
 
-def argsort(a: Any, axis: int | None = -1, kind: str | None = None) -> ndarray:
-    """Return the indices (int64) that sort an array; those of equal elements are ascending."""
+def argsort(
+    a: Any,
+    axis: int | None = -1,
+    kind: str | None = None,
+    *,
+    stable: bool | None = None,
+    descending: bool = False,
+) -> ndarray:
+    """Return the indices (int64) that sort an array; those of equal elements are ascending.
+
+    The parameters are those of :func:`sort`.
+    """
     values = as_device_array(a)
+    if descending and values.ndim:
+        # A stable sort of the reversed elements, reversed, has equal ones in descending order.
+        if axis is None:
+            values = values.ravel()
+        along = _along(axis)
+        places = argsort(flip(values, along), along, kind)
+        return values.shape[along] - 1 - flip(places, along)  # type: ignore[no-any-return]
     if values.ndim == 0 and axis in (0, -1, None):
         return zeros(1, np.int64)  # as NumPy, which returns a vector here
     return _sorted(values, axis, kind, SORT_PLACES)
+
+
+def _along(axis: int | None) -> int:
+    """Return the axis of a sorted array that was sorted along an axis of the given one."""
+    return -1 if axis is None else axis
 
 
 def sort_complex(a: Any) -> ndarray:
