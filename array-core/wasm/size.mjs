@@ -6,7 +6,9 @@ import { readFileSync } from "node:fs";
 import { basename } from "node:path";
 import { gzipSync } from "node:zlib";
 
-const BAR_BYTES = 600_000;
+// With WebGL2 and everything else that is planned, 750,000 bytes are the most. This limit is closer to what is there, so
+// that growth is noticed.
+const BAR_BYTES = 620_000;
 const LOADER = ["arraycore_module.ts", "arraycore_guard.ts", "arraycore_host.ts"];
 
 const loader = LOADER.map((name) =>
