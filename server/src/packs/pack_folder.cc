@@ -96,11 +96,17 @@ Result<Listed> list_in(const fs::path& folder) {
   return Error{listed.error().code, (folder / kList).string() + ": " + listed.error().message};
 }
 
+// Returns a text of an object; empty if it is missing or no text.
+std::string text_in(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+
 // Returns the name of a pack's folder, such as `scipy-0123456789abcdef`; empty if it is not safe.
 std::string folder_of(const Json& entry) {
   static const std::regex kFolder("/runtime/([a-z0-9.-]+-[0-9a-f]{16})/");
   std::smatch found;
-  const auto base = entry.value("base", std::string());
+  const std::string base = text_in(entry, "base");
   return std::regex_match(base, found, kFolder) ? found[1].str() : std::string();
 }
 
@@ -125,9 +131,12 @@ struct Wanted {
 
 Result<std::vector<Wanted>> files_of(const std::string& pack, const Json& entry) {
   std::vector<Wanted> files;
-  for (const Json& file : entry.value("files", Json::array())) {
-    const auto name = file.value("name", std::string());
-    const auto sha256 = file.value("sha256", std::string());
+  const auto listed = entry.find("files");
+  if (listed == entry.end() || !listed->is_array())
+    return Error{"packs_malformed", "The list does not name the files of " + pack + '.'};
+  for (const Json& file : *listed) {
+    const std::string name = text_in(file, "name");
+    const std::string sha256 = text_in(file, "sha256");
     if (!is_file_name(name) || !blobs::is_sha256(sha256) || !file.contains("bytes"))
       return Error{"packs_malformed", "The list does not describe the files of " + pack + '.'};
     for (const Kind& kind : kKinds) {

@@ -172,9 +172,16 @@ TEST_F(PackFolder, ListsThatDoNotFitAreRefused) {
     source.with("c").json["packs"]["c"]["base"] = base;
     EXPECT_EQ(added({"c"}, source), "packs_malformed") << base;
   }
-  FakeSource source;
-  source.with("c").json["packs"]["c"]["files"][0]["name"] = "../c.zip";
-  EXPECT_EQ(added({"c"}, source), "packs_malformed");
+  for (const auto& wrong : {nlohmann::ordered_json("../c.zip"), nlohmann::ordered_json(5)}) {
+    FakeSource source;
+    source.with("c").json["packs"]["c"]["files"][0]["name"] = wrong;
+    EXPECT_EQ(added({"c"}, source), "packs_malformed") << wrong;
+  }
+  for (const auto& wrong : {nlohmann::ordered_json(5), nlohmann::ordered_json::array({5})}) {
+    FakeSource source;
+    source.with("c").json["packs"]["c"]["files"] = wrong;
+    EXPECT_EQ(added({"c"}, source), "packs_malformed") << wrong;
+  }
   EXPECT_EQ(listed(), "b=1");
 }
 
