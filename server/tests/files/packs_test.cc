@@ -63,7 +63,7 @@ class Packs : public ::testing::Test {
 
   static nlohmann::json packs_of(const TestServer& server, int study) {
     const auto answer = server.rest("GET", "/api/studies/" + std::to_string(study) + "/spec");
-    return nlohmann::json::parse(answer.body).at("spec").value("packs", nlohmann::json());
+    return nlohmann::json::parse(answer.body).value("packs", nlohmann::json());
   }
 
   const ScratchFolder folder_;
