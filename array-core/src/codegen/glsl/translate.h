@@ -10,8 +10,8 @@ namespace arraycore::codegen::glsl {
 // Returns the GLSL of `text`. REQUIRES: `text` is in the language of codegen/shader_types.h.
 std::string translate(const std::string& text);
 
-// Returns those of the functions in `code` that `user` names, directly or through others of them, in
-// the same order. REQUIRES: `code` has only functions, each from a line that begins with "fn ".
+// Returns those of the functions in `code` that `user` names, directly or through others of them,
+// in the same order. REQUIRES: `code` has only functions, each from a line that begins with "fn ".
 std::string used_functions(const std::string& code, const std::string& user);
 
 // Returns the functions that GLSL ES 3.00 lacks and that translated code uses: select(), the bit
