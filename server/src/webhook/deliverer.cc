@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <mutex>
 #include <set>
 #include <system_error>
@@ -128,10 +129,14 @@ class Deliverer::Core : public std::enable_shared_from_this<Core> {
     std::unique_lock lock(mutex_);
     while (!stopped_) {
       woken_ = false;
+      const std::uint64_t noted = noted_;
       lock.unlock();
       const std::int64_t now = settings_.clock();
       const Result<storage::Outbox> box = storage_.outbox(now);
       lock.lock();
+      // An outcome may have been stored after the read and before now. Then the delivery is in hand
+      // no more, and what was read would send it again.
+      if (noted != noted_) continue;
       if (box) begin(box->due, now);
       const std::int64_t next = box && box->next_at ? *box->next_at - now : kLongestSleepMs;
       const milliseconds sleep(std::clamp<std::int64_t>(next, 1, kLongestSleepMs));
@@ -191,6 +196,7 @@ class Deliverer::Core : public std::enable_shared_from_this<Core> {
   void noted(std::int64_t id, bool stored) {
     const std::lock_guard lock(mutex_);
     in_hand_.erase(id);
+    ++noted_;
     if (!stored) unstored_.emplace_back(id, settings_.clock() + kUnstoredMs);
     woken_ = true;
     changed_.notify_all();
@@ -205,6 +211,7 @@ class Deliverer::Core : public std::enable_shared_from_this<Core> {
   bool woken_ = false;
   bool stopped_ = false;
   std::size_t running_ = 0;
+  std::uint64_t noted_ = 0;         // outcomes that were stored or could not be
   std::set<std::int64_t> in_hand_;  // deliveries that run, or whose outcome is not stored yet
   // Deliveries whose outcome could not be stored, and until when they are not sent again.
   std::vector<std::pair<std::int64_t, std::int64_t>> unstored_;

@@ -116,6 +116,11 @@ class DelivererTest : public ::testing::Test {
     const std::lock_guard lock(mutex_);
     return posts_;
   }
+  // The number of writes whose writer knows that they are stored.
+  int noted() {
+    const std::lock_guard lock(mutex_);
+    return noted_;
+  }
   bool wait_for_posts(std::size_t count) {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, kTestLimit, [&] { return posts_.size() >= count; });
@@ -149,6 +154,7 @@ class DelivererTest : public ::testing::Test {
       const auto outcomes = storage_->apply(next.batch);
       next.done(outcomes ? Result<storage::Outcome>(outcomes->front()) : outcomes.error());
       lock.lock();
+      ++noted_;
     }
   }
 
@@ -164,6 +170,7 @@ class DelivererTest : public ::testing::Test {
   std::mutex mutex_;
   std::condition_variable changed_;
   bool stopped_ = false;
+  int noted_ = 0;
   std::deque<Write> writes_;
   std::vector<Post> posts_;
   std::map<std::string, Result<int>> answers_;
@@ -282,6 +289,24 @@ TEST_F(DelivererTest, R62_ASlowReceiverDelaysNoOther) {
   EXPECT_EQ(last(1).attempts, 0);
   release();
   EXPECT_EQ(after_attempts(1, 1).state, DeliveryState::delivered);
+}
+
+TEST_F(DelivererTest, R62_AnOutcomeThatIsStoredWhileTheOutboxIsReadIsNotSentAgain) {
+  hold("https://hooks.example/1");
+  finish_study(1);
+  deliverer_->start();
+  ASSERT_TRUE(wait_for_posts(1));
+  const int before = noted();
+  storage_->after_next_outbox([&] {
+    release();
+    EXPECT_TRUE(until([&] { return noted() > before; }));
+  });
+  deliverer_->wake();
+  EXPECT_EQ(after_attempts(1, 1).state, DeliveryState::delivered);
+  finish_study(2);
+  deliverer_->wake();
+  EXPECT_EQ(after_attempts(2, 1).state, DeliveryState::delivered);
+  EXPECT_EQ(posts().size(), 2U);
 }
 
 TEST_F(DelivererTest, R62_AnOwnerHasTwoDeliveriesAtOnce) {

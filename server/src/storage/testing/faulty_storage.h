@@ -10,6 +10,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <deque>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <mutex>
@@ -76,6 +77,12 @@ class FaultyStorage final : public Storage {
   void fail_reads(int count) {
     const std::lock_guard lock(mutex_);
     failing_reads_ = count;
+  }
+  // Calls `action` once, between the next read of the outbox and its return. On the reader's
+  // thread.
+  void after_next_outbox(std::function<void()> action) {
+    const std::lock_guard lock(mutex_);
+    after_outbox_ = std::move(action);
   }
   // Lets every read wait for release_reads(), for at most kTestLimit.
   void hold_reads() {
@@ -235,7 +242,16 @@ class FaultyStorage final : public Storage {
   Result<Usage> usage(const std::string& owner) override {
     return read<Usage>([&] { return inner_->usage(owner); });
   }
-  Result<Outbox> outbox(std::int64_t now) override { return inner_->outbox(now); }
+  Result<Outbox> outbox(std::int64_t now) override {
+    auto box = inner_->outbox(now);
+    std::function<void()> after;
+    {
+      const std::lock_guard lock(mutex_);
+      after.swap(after_outbox_);
+    }
+    if (after) after();
+    return box;
+  }
   Result<std::optional<std::string>> webhook_secret(const std::string& owner) override {
     return read<std::optional<std::string>>([&] { return inner_->webhook_secret(owner); });
   }
@@ -317,6 +333,7 @@ class FaultyStorage final : public Storage {
   mutable std::mutex mutex_;
   std::condition_variable released_;
   std::deque<Fault> script_;  // under mutex_, like the next members
+  std::function<void()> after_outbox_;
   int failing_reads_ = 0;
   int releases_ = 0;
   int batches_ = 0;
