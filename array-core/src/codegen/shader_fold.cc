@@ -12,12 +12,6 @@ using ir::kNone;
 using ir::Op;
 using From = UniformWord::From;
 
-namespace {
-
-std::string member(std::size_t v) { return "v" + num(v); }
-
-}  // namespace
-
 std::string ShaderGenerator::reduction_bodies() {
   const ir::Reduction& r = *k_.reduction;
   if (lower::uses(k_, Op::axis_index)) missing = "the axes' indices in a reduction";
@@ -27,7 +21,7 @@ std::string ShaderGenerator::reduction_bodies() {
   std::string total = "struct Total {\n";
   for (std::size_t v = 0; v < r.values.size(); ++v) {
     const std::string type = register_type(accumulated(v));
-    total += "  " + member(v) + ": " + type + ",\n";
+    total += "  " + total_member(v) + ": " + type + ",\n";
     for (const Id local : {r.values[v].mapped, r.values[v].a}) {
       privates_ += "var<private> " + local_name(k_, local) + ": " + type + ";\n";
       shared.push_back(local);
@@ -55,8 +49,8 @@ std::string ShaderGenerator::combine_function() {
         "fn combine" + num(v) + "(x: Total, y: Total) -> " + register_type(accumulated(v)) + " {\n";
     for (std::size_t w = 0; w < values.size(); ++w)
       text += "  let " + local_name(k_, values[w].a) + ": " + register_type(accumulated(w)) +
-              " = x." + member(w) + ";\n  let " + local_name(k_, values[w].b) + ": " +
-              register_type(accumulated(w)) + " = y." + member(w) + ";\n";
+              " = x." + total_member(w) + ";\n  let " + local_name(k_, values[w].b) + ": " +
+              register_type(accumulated(w)) + " = y." + total_member(w) + ";\n";
     text += write_return(k_, *this, values[v].combine) + "}\n";
     joined += (v > 0 ? ", combine" : "combine") + num(v) + "(x, y)";
   }
@@ -118,9 +112,9 @@ std::string ShaderGenerator::begin_finish() {
     text += "  s_number = row;\n";
   }
   for (std::size_t v = 0; v < r.values.size(); ++v) {
-    text += "  " + local_name(k_, r.values[v].a) + " = total." + member(v) + ";\n";
+    text += "  " + local_name(k_, r.values[v].a) + " = total." + total_member(v) + ";\n";
     if (r.running())
-      text += "  " + local_name(k_, r.values[v].mapped) + " = own." + member(v) + ";\n";
+      text += "  " + local_name(k_, r.values[v].mapped) + " = own." + total_member(v) + ";\n";
   }
   for (Id p = 0; p < k_.params.size(); ++p) {
     if (!written(p)) continue;

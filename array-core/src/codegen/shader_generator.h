@@ -16,6 +16,9 @@ namespace arraycore::codegen {
 
 inline std::string num(std::uint64_t n) { return std::to_string(n); }
 
+// Returns the member of the struct Total that has the value of accumulator `v`.
+inline std::string total_member(std::size_t v) { return "v" + num(v); }
+
 // Returns whether every path through the block to its end stores to `param`. Sets `stopped` if the
 // body may return before the end.
 bool always_stores(const ir::Kernel& k, ir::Id block, ir::Id param, bool& stopped);

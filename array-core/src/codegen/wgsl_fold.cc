@@ -12,12 +12,6 @@ using ir::kNone;
 using ir::Op;
 using From = UniformWord::From;
 
-namespace {
-
-std::string member(std::size_t v) { return "v" + num(v); }
-
-}  // namespace
-
 std::string Generator::run_fours() {
   // In rows with several axes, the elements of a group of four are neighbours on the last axis.
   const bool along_one = plan_.inner_ndim == 1;
@@ -82,7 +76,7 @@ std::string Generator::store_scratch(const std::string& place, const std::string
   std::string text;
   for (std::size_t v = 0; v < count; ++v) {
     const DType d = accumulated(v);
-    const std::string bits = to_bits(d, total + "." + member(v));
+    const std::string bits = to_bits(d, total + "." + total_member(v));
     text += "scratch[(" + place + ") * " + num(count) + "u + " + num(v) +
             "u] = " + (size_of(d) == 8 ? bits : "vec2<u32>(" + bits + ", 0u)") + "; ";
   }

@@ -1,33 +1,15 @@
 // run_glsl.mjs FOLDER [--every N] [NAME] runs the cases that glsl_cases wrote by WebGL2 in Chromium, and compares every
 // byte of every storage. With --every N, it runs about one case in N, always the same ones. Node, main thread.
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
-import { crc32 } from "node:zlib";
 import { build } from "vite";
 import { launchChromium } from "../../../worker-runtime/node/chromium.ts";
+import { chosenCases } from "../wgsl/chosen_cases.mjs";
 import { compare, tally } from "../wgsl/compare.mjs";
 
 const PAGE = "../../../worker-runtime/src/gpu/testing/glsl_page.fixture.ts";
 const BATCH = 32;
 
-const { values, positionals } = parseArgs({
-  options: { every: { type: "string", default: "1" } },
-  allowPositionals: true,
-});
-const [folder, only] = positionals;
-const every = Number(values.every);
-if (!folder || !(every >= 1)) {
-  console.error("usage: node run_glsl.mjs FOLDER [--every N] [NAME]");
-  process.exit(2);
-}
-
-const data = readFileSync(join(folder, "data.bin"));
-const slice = ({ at, size }) => Uint8Array.prototype.slice.call(data, at, at + size);
-const cases = JSON.parse(readFileSync(join(folder, "cases.json"), "utf8")).filter((one) =>
-  only ? one.name.startsWith(only) : crc32(one.name) % every === 0,
-);
+const { cases, slice, only } = chosenCases("run_glsl.mjs");
 
 const bundle = await build({
   configFile: false,

@@ -1,23 +1,11 @@
 // run_wgsl.mjs FOLDER [--every N] [NAME] runs the cases that wgsl_cases wrote on Dawn, and compares every byte of every
 // buffer. With --every N, it runs about one case in N, always the same ones. The environment variable ARRAYCORE_WEBGPU
 // may name another file than the installed `webgpu` module. Main thread.
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { parseArgs } from "node:util";
-import { crc32 } from "node:zlib";
+import { chosenCases } from "./chosen_cases.mjs";
 import { compare, tally } from "./compare.mjs";
 import { openDawn, prepareVulkan } from "../../../worker-runtime/src/gpu/thread/node_gpu.ts";
 
-const { values, positionals } = parseArgs({
-  options: { every: { type: "string", default: "1" } },
-  allowPositionals: true,
-});
-const [folder, only] = positionals;
-const every = Number(values.every);
-if (!folder || !(every >= 1)) {
-  console.error("usage: node run_wgsl.mjs FOLDER [--every N] [NAME]");
-  process.exit(2);
-}
+const { cases, slice, only } = chosenCases("run_wgsl.mjs");
 const modulePath = process.env.ARRAYCORE_WEBGPU || "webgpu";
 prepareVulkan();
 const { globals } = await import(modulePath);
@@ -34,10 +22,6 @@ device.lost.then((info) => {
     process.exit(1);
   }
 });
-
-const cases = JSON.parse(readFileSync(join(folder, "cases.json"), "utf8"));
-const data = readFileSync(join(folder, "data.bin"));
-const slice = ({ at, size }) => Uint8Array.prototype.slice.call(data, at, at + size);
 
 const bufferOf = (bytes, usage) => {
   const buffer = device.createBuffer({ size: Math.max(bytes.length, 16), usage });
@@ -122,7 +106,6 @@ async function runCase(one) {
 let passed = 0;
 let failed = 0;
 for (const one of cases) {
-  if (only ? !one.name.startsWith(only) : crc32(one.name) % every > 0) continue;
   tally.worst = 0;
   const problems = await runCase(one);
   if (problems.length === 0) {

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .._runtime.devices import Device
+from .._runtime.devices import Device, check_device
 from .._runtime.dtypes import DTYPES
 
 __all__ = ["isdtype"]
@@ -67,7 +67,7 @@ class NamespaceInfo:
 
     def default_dtypes(self, *, device: Any = None) -> dict[str, np.dtype[Any]]:
         """Return the dtypes of results for which none is asked."""
-        Device(device)
+        check_device(device)
         return {
             "real floating": np.dtype(np.float64),
             "complex floating": np.dtype(np.complex128),
@@ -77,7 +77,7 @@ class NamespaceInfo:
 
     def dtypes(self, *, device: Any = None, kind: Any = None) -> dict[str, np.dtype[Any]]:
         """Return the standard's dtypes, or those of a kind, by name."""
-        Device(device)
+        check_device(device)
         standard = {dtype.name: dtype for dtype in DTYPES if dtype.name != "float16"}
         return {
             name: dtype for name, dtype in standard.items() if kind is None or isdtype(dtype, kind)

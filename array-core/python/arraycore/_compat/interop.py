@@ -109,7 +109,7 @@ class Interop:
         ValueError
             ``device`` is another device.
         """
-        devices.Device(device)
+        devices.check_device(device)
         return self
 
     # ---- the array API standard
@@ -170,8 +170,7 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
     """
     if copy is False:
         raise BufferError("arraycore shares no memory with others: take copy=None.")
-    if device is not None:
-        devices.Device(device)
+    devices.check_device(device)
     if isinstance(x, ndarray):
         return x.copy()
     return array(np.from_dlpack(x))

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from .._runtime import operations, session
 from .._runtime.calls import integers
-from .._runtime.devices import Device
+from .._runtime.devices import check_device
 from .._runtime.dtypes import supported
 from .ndarray import ndarray, order_number, require_array
 
@@ -139,8 +139,7 @@ def asarray(
     copy : bool, optional
         True: always a new array; False: ValueError where a new array is needed.
     """
-    if device is not None:
-        Device(device)
+    check_device(device)
     made = array(a, dtype, copy=bool(copy), order=order)
     if copy is False and made is not a:
         raise ValueError("Unable to avoid copy while creating an array as requested.")
@@ -181,8 +180,7 @@ def zeros(
     device: Any = None,
 ) -> ndarray:
     """Return a new array of zeros."""
-    if device is not None:
-        Device(device)
+    check_device(device)
     extents = integers(shape)
     if order_number(order, "CF"):
         return ndarray._adopt(session.create(extents[::-1], None, supported(dtype))).T
@@ -197,8 +195,7 @@ def empty(
     device: Any = None,
 ) -> ndarray:
     """Return a new array whose elements are arbitrary."""
-    if device is not None:
-        Device(device)
+    check_device(device)
     extents = integers(shape)
     fortran = order_number(order, "CF")
     if len(extents) > _MOST_AXES:
@@ -216,8 +213,7 @@ def ones(
     device: Any = None,
 ) -> ndarray:
     """Return a new array of ones."""
-    if device is not None:
-        Device(device)
+    check_device(device)
     return full(shape, 1, supported(dtype), order)
 
 
@@ -230,8 +226,7 @@ def full(
     device: Any = None,
 ) -> ndarray:
     """Return a new array filled with a scalar, or with an array that broadcasts to the shape."""
-    if device is not None:
-        Device(device)
+    check_device(device)
     if dtype is None:
         own = isinstance(fill_value, ndarray)
         dtype = fill_value.dtype if own else np.asarray(fill_value).dtype

@@ -16,7 +16,7 @@ from .._core import ufuncs
 from .._core.creation import array, asarray, empty
 from .._core.lazy_kernels import elementwise
 from .._core.ndarray import ndarray, require_array
-from .._runtime.devices import Device
+from .._runtime.devices import check_device
 from .._runtime.dtypes import supported
 from .views import broadcast_to, moveaxis
 
@@ -58,8 +58,7 @@ def arange(
     ValueError
         There are more than two values of dtype bool.
     """
-    if device is not None:
-        Device(device)
+    check_device(device)
     if stop is None:
         start, stop = 0, start
     if step is None:
@@ -102,8 +101,7 @@ def linspace(
     If an end is an array of arraycore, the values are computed on the device, in the ends' common
     floating dtype.
     """
-    if device is not None:
-        Device(device)
+    check_device(device)
     if not isinstance(start, ndarray) and not isinstance(stop, ndarray):
         values, step = np.linspace(start, stop, num, endpoint, retstep=True, dtype=dtype, axis=axis)
         return (array(values), step) if retstep else array(values)

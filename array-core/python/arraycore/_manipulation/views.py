@@ -10,7 +10,7 @@ import numpy.typing as npt
 from .._core.ndarray import ndarray, require_array
 from .._runtime import operations
 from .._runtime.calls import integers
-from .._runtime.devices import Device
+from .._runtime.devices import check_device
 from .._runtime.dtypes import check_cast
 from .._runtime.scalars import is_scalar, scalar_words
 
@@ -208,8 +208,7 @@ def astype(
     x: ndarray, dtype: npt.DTypeLike, /, *, copy: bool = True, device: Any = None
 ) -> ndarray:
     """Return an array as another dtype. If ``copy`` is False, an equal dtype gives ``x`` itself."""
-    if device is not None:
-        Device(device)
+    check_device(device)
     return require_array(x).astype(dtype, copy=copy)
 
 

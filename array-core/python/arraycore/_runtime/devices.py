@@ -86,6 +86,12 @@ class Device:
         return f"<arraycore.Device {self.id}>"
 
 
+def check_device(device: Any) -> None:
+    """Raise ValueError if ``device`` is neither None nor the one device, or its number."""
+    if device is not None:
+        Device(device)
+
+
 class Event:
     """A point in the order of operations.
 

@@ -6,12 +6,6 @@ namespace arraycore::codegen::glsl {
 
 using From = UniformWord::From;
 
-namespace {
-
-std::string member(std::size_t v) { return "total.v" + num(v); }
-
-}  // namespace
-
 std::uint32_t Generator::texels_per_total() const {
   return static_cast<std::uint32_t>(glsl::texels_per_total(k_));
 }
@@ -69,7 +63,7 @@ std::string Generator::scratch_code(std::uint32_t k) {
   text += "  return total;\n}\nfn pair_of(total: Total, v: i32) -> vec2<u32> {\n";
   for (std::size_t v = 0; v < k_.reduction->values.size(); ++v) {
     const DType d = accumulated(v);
-    const std::string bits = to_bits(d, member(v));
+    const std::string bits = to_bits(d, "total." + total_member(v));
     text += "  if (v == " + num(v) + "i) { return " +
             (size_of(d) == 8 ? bits : "vec2<u32>(" + bits + ", 0u)") + "; }\n";
   }
