@@ -111,22 +111,25 @@ class ArrayMethods(Operators, Indexing, Products, Interop):
         self: Any,
         axis: int = -1,
         kind: str | None = None,
+        order: Any = None,
         *,
         stable: bool | None = None,
         descending: bool = False,
     ) -> None:
         """Sort along an axis, in place; see :func:`arraycore.sort`."""
-        self[...] = sorting.sort(self, axis, kind, stable=stable, descending=descending)
+        self[...] = sorting.sort(self, axis, kind, order, stable=stable, descending=descending)
 
-    def partition(self: Any, kth: Any, axis: int = -1, kind: str = "introselect") -> None:
+    def partition(
+        self: Any, kth: Any, axis: int = -1, kind: str = "introselect", order: Any = None
+    ) -> None:
         """Reorder the elements in place so that element ``kth`` is the one that sorting would put
         there.
         """
-        self[...] = sorting.partition(self, kth, axis, kind)
+        self[...] = sorting.partition(self, kth, axis, kind, order)
 
-    def clip(self: Any, min: Any = None, max: Any = None, out: Any = None) -> Any:
+    def clip(self: Any, min: Any = None, max: Any = None, out: Any = None, **kwargs: Any) -> Any:
         """Return the elements limited to an interval; see :func:`arraycore.clip`."""
-        return elements.clip(self, min, max, out)
+        return elements.clip(self, min, max, out, **kwargs)
 
     def put(self: Any, indices: Any, values: Any, mode: str = "raise") -> None:
         """Overwrite the elements at some indices; see :func:`arraycore.put`."""

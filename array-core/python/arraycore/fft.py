@@ -20,6 +20,7 @@ from ._core.creation import array, as_device_array
 from ._core.ndarray import ndarray
 from ._manipulation.joining import roll
 from ._runtime.calls import integers
+from ._runtime.devices import check_device
 
 __all__ = [
     "fft",
@@ -50,8 +51,10 @@ Transform = Callable[..., ndarray]
 def _along(name: str, what: str) -> Transform:
     """Return the function that calls NumPy's transform along one axis."""
 
-    def transform(a: Any, n: int | None = None, axis: int = -1, norm: str | None = None) -> ndarray:
-        return by_numpy(getattr(np.fft, name), a, n, axis, norm)  # type: ignore[no-any-return]
+    def transform(
+        a: Any, n: int | None = None, axis: int = -1, norm: str | None = None, out: Any = None
+    ) -> ndarray:
+        return _placed(by_numpy(getattr(np.fft, name), a, n, axis, norm), out)
 
     transform.__doc__ = f"""Return {what} along an axis, by NumPy on the CPU.
 
@@ -65,16 +68,31 @@ def _along(name: str, what: str) -> Transform:
         The axis to work along.
     norm : {{"backward", "ortho", "forward"}}, optional
         Which of the two directions is divided by the length.
+    out : ndarray, optional
+        Receives the result and is returned; it has the result's shape and dtype.
     """
     transform.__name__ = transform.__qualname__ = name
     return transform
 
 
+def _placed(made: ndarray, out: Any) -> ndarray:
+    if out is None:
+        return made
+    if out.shape != made.shape:
+        raise ValueError("output array has wrong shape.")
+    if out.dtype != made.dtype:
+        raise TypeError(f"Cannot cast the output from {made.dtype!r} to {out.dtype!r}.")
+    out[...] = made
+    return out  # type: ignore[no-any-return]
+
+
 def _over(name: str, what: str, last: tuple[int, ...] | None) -> Transform:
     """Return the function that calls NumPy's transform over axes, by default ``last``."""
 
-    def transform(a: Any, s: Any = None, axes: Any = last, norm: str | None = None) -> ndarray:
-        return by_numpy(getattr(np.fft, name), a, s, axes, norm)  # type: ignore[no-any-return]
+    def transform(
+        a: Any, s: Any = None, axes: Any = last, norm: str | None = None, out: Any = None
+    ) -> ndarray:
+        return _placed(by_numpy(getattr(np.fft, name), a, s, axes, norm), out)
 
     transform.__doc__ = f"""Return {what} over axes, by NumPy on the CPU.
 
@@ -88,6 +106,8 @@ def _over(name: str, what: str, last: tuple[int, ...] | None) -> Transform:
         The axes; None is all axes, or as many last ones as ``s`` has numbers.
     norm : {{"backward", "ortho", "forward"}}, optional
         Which of the two directions is divided by the number of elements.
+    out : ndarray, optional
+        Receives the result and is returned; it has the result's shape and dtype.
     """
     transform.__name__ = transform.__qualname__ = name
     return transform
@@ -111,17 +131,19 @@ rfftn = _over("rfftn", "a real array's spectrum, its last axis halved,", None)
 irfftn = _over("irfftn", "the real array of a halved spectrum", None)
 
 
-def fftfreq(n: int, d: float = 1.0) -> ndarray:
+def fftfreq(n: int, d: float = 1.0, device: Any = None) -> ndarray:
     """Return the frequencies of a spectrum of ``n`` samples at the distance ``d``, in cycles per
     unit of ``d`` (float64).
     """
+    check_device(device)
     return array(np.fft.fftfreq(n, d))
 
 
-def rfftfreq(n: int, d: float = 1.0) -> ndarray:
+def rfftfreq(n: int, d: float = 1.0, device: Any = None) -> ndarray:
     """Return the frequencies of a halved spectrum of ``n`` samples at the distance ``d``, in cycles
     per unit of ``d`` (float64).
     """
+    check_device(device)
     return array(np.fft.rfftfreq(n, d))
 
 

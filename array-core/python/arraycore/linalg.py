@@ -24,12 +24,14 @@ from ._core import ufuncs
 from ._core.creation import as_device_array, asarray
 from ._core.ndarray import ndarray
 from ._linalg import elimination
-from ._linalg.linear import cross, matrix_transpose, tensordot, vecdot
+from ._linalg.linear import cross as cross_of_all
+from ._linalg.linear import matrix_transpose, vecdot_along
 from ._linalg.linear import outer as outer_of_all
+from ._linalg.linear import tensordot as tensordot_of_all
 from ._linalg.products import matmul
 from ._manipulation.joining import axis_of
 from ._manipulation.matrices import eye
-from ._manipulation.views import broadcast_to
+from ._manipulation.views import broadcast_to, copyto
 from ._math import reductions
 from ._math.elements import as_inexact
 from ._runtime import session
@@ -202,7 +204,7 @@ def _square(a: Any) -> Any:
     return values
 
 
-def multi_dot(arrays: Sequence[ndarray]) -> Any:
+def multi_dot(arrays: Sequence[ndarray], *, out: Any = None) -> Any:
     """Return the product of several matrices, in the order of the fewest multiplications.
 
     The first and the last one may be vectors.
@@ -228,7 +230,11 @@ def multi_dot(arrays: Sequence[ndarray]) -> Any:
     made = _chained(parts)
     if first == 1:
         made = made[0]
-    return made[..., 0] if last == 1 else made
+    made = made[..., 0] if last == 1 else made
+    if out is None:
+        return made
+    copyto(out, made)
+    return out
 
 
 def _chained(parts: list[Any]) -> Any:
@@ -278,6 +284,27 @@ def outer(x1: Any, x2: Any, /) -> Any:
             f"x1.ndim={first.ndim} and x2.ndim={second.ndim}."
         )
     return outer_of_all(first, second)
+
+
+def cross(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
+    """Return the cross products of vectors of 3 components along an axis."""
+    first, second = as_device_array(x1), as_device_array(x2)
+    if first.shape[axis] != 3 or second.shape[axis] != 3:
+        raise ValueError(
+            "Both input arrays must be (arrays of) 3-dimensional vectors, but they are "
+            f"{first.shape[axis]} and {second.shape[axis]} dimensional instead."
+        )
+    return cross_of_all(first, second, axis=axis)
+
+
+def tensordot(x1: Any, x2: Any, /, *, axes: Any = 2) -> Any:
+    """Return the sum of products over axes; see :func:`arraycore.tensordot`."""
+    return tensordot_of_all(x1, x2, axes)
+
+
+def vecdot(x1: Any, x2: Any, /, *, axis: int = -1) -> Any:
+    """Return the dot products of the vectors along an axis; ``x1`` is conjugated."""
+    return vecdot_along(as_device_array(x1), as_device_array(x2), axis)
 
 
 # ---- NumPy's on the CPU
@@ -491,9 +518,9 @@ def eigvals(a: Any) -> ndarray:
     return by_numpy(np.linalg.eigvals, a)  # type: ignore[no-any-return]
 
 
-def pinv(a: Any, rcond: Any = None, hermitian: bool = False) -> ndarray:
+def pinv(a: Any, rcond: Any = None, hermitian: bool = False, *, rtol: Any = np._NoValue) -> ndarray:
     """Return the pseudoinverses (Moore and Penrose) of matrices, by NumPy on the CPU."""
-    return by_numpy(np.linalg.pinv, a, rcond, hermitian)  # type: ignore[no-any-return]
+    return by_numpy(np.linalg.pinv, a, rcond, hermitian, rtol=rtol)  # type: ignore[no-any-return]
 
 
 def lstsq(a: Any, b: Any, rcond: float | None = None) -> tuple[ndarray, ndarray, int, ndarray]:
@@ -501,9 +528,9 @@ def lstsq(a: Any, b: Any, rcond: float | None = None) -> tuple[ndarray, ndarray,
     return by_numpy(np.linalg.lstsq, a, b, rcond)  # type: ignore[no-any-return]
 
 
-def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False) -> ndarray:
+def matrix_rank(A: Any, tol: Any = None, hermitian: bool = False, *, rtol: Any = None) -> ndarray:
     """Return the number of singular values above a tolerance (int64), by NumPy on the CPU."""
-    return asarray(by_numpy(np.linalg.matrix_rank, A, tol, hermitian)).astype(np.int64)
+    return asarray(by_numpy(np.linalg.matrix_rank, A, tol, hermitian, rtol=rtol)).astype(np.int64)
 
 
 def cond(x: Any, p: Any = None) -> ndarray:

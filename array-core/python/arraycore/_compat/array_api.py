@@ -11,6 +11,7 @@ import numpy as np
 
 from .._runtime.devices import Device, check_device
 from .._runtime.dtypes import DTYPES
+from .._runtime.errors import coded
 
 __all__ = ["isdtype"]
 
@@ -43,9 +44,8 @@ def check_version(api_version: str | None) -> None:
     """
     if api_version is not None and api_version not in _VERSIONS:
         known = ", ".join(_VERSIONS)
-        raise ValueError(
-            f"arraycore has no version {api_version!r} of the array API: take {known}."
-        )
+        message = f"arraycore has no version {api_version!r} of the array API: take {known}."
+        raise coded(ValueError(message), "unknown_api_version")
 
 
 class NamespaceInfo:

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._core.creation import array
+from .._core.creation import array, check_like
 from .._core.ndarray import ndarray
+from .._runtime.parameters import refuse_parameter
 
 __all__ = [
     "array2string",
@@ -43,26 +44,38 @@ __all__ = [
 
 
 def frombuffer(
-    buffer: Any, dtype: npt.DTypeLike = float, count: int = -1, offset: int = 0
+    buffer: Any, dtype: npt.DTypeLike = float, count: int = -1, offset: int = 0, *, like: Any = None
 ) -> ndarray:
     """Return a vector of the elements in a buffer. They are copied, unlike in NumPy."""
+    check_like(like)
     return array(np.frombuffer(buffer, dtype, count, offset))
 
 
-def fromiter(iter: Any, dtype: npt.DTypeLike, count: int = -1) -> ndarray:
+def fromiter(iter: Any, dtype: npt.DTypeLike, count: int = -1, *, like: Any = None) -> ndarray:
     """Return a vector of an iterator's values."""
+    check_like(like)
     return array(np.fromiter(iter, dtype, count))
 
 
-def fromstring(string: str, dtype: npt.DTypeLike = float, count: int = -1, *, sep: str) -> ndarray:
+def fromstring(
+    string: str, dtype: npt.DTypeLike = float, count: int = -1, *, sep: str, like: Any = None
+) -> ndarray:
     """Return a vector of the numbers in a text; ``sep`` separates the numbers."""
+    check_like(like)
     return array(np.fromstring(string, dtype, count, sep=sep))
 
 
 def fromfile(
-    file: Any, dtype: npt.DTypeLike = float, count: int = -1, sep: str = "", offset: int = 0
+    file: Any,
+    dtype: npt.DTypeLike = float,
+    count: int = -1,
+    sep: str = "",
+    offset: int = 0,
+    *,
+    like: Any = None,
 ) -> ndarray:
     """Return a vector of the elements in a file: binary data, or text if ``sep`` is given."""
+    check_like(like)
     return array(np.fromfile(file, dtype, count, sep, offset))
 
 
@@ -117,12 +130,28 @@ class NpzFile:
         self.npz_file.close()
 
 
-def load(file: Any, mmap_mode: Any = None, allow_pickle: bool = False) -> Any:
+def load(
+    file: Any,
+    mmap_mode: Any = None,
+    allow_pickle: bool = False,
+    fix_imports: bool = True,
+    encoding: str = "ASCII",
+    *,
+    max_header_size: int = 10000,
+) -> Any:
     """Return the array of a ``.npy`` file, or the arrays of a ``.npz`` file by their names.
 
-    A file of a pickled object, which needs ``allow_pickle``, gives this object.
+    A file of a pickled object, which needs ``allow_pickle``, gives this object. The parameters are
+    those of :func:`numpy.load`.
     """
-    loaded = np.load(file, mmap_mode, allow_pickle)
+    loaded = np.load(
+        file,
+        mmap_mode,
+        allow_pickle,
+        fix_imports,
+        encoding,  # type: ignore[arg-type]
+        max_header_size=max_header_size,
+    )
     if isinstance(loaded, np.ndarray):
         return array(loaded)
     return NpzFile(loaded) if isinstance(loaded, np.lib.npyio.NpzFile) else loaded
@@ -162,11 +191,13 @@ def _of(a: Any) -> Any:
     return a.get() if isinstance(a, ndarray) else a
 
 
-def einsum_path(*operands: Any, optimize: Any = "greedy") -> Any:
+def einsum_path(*operands: Any, optimize: Any = "greedy", einsum_call: bool = False) -> Any:
     """Return NumPy's order of contractions for an ``einsum``, and a text on its cost.
 
-    Only the operands' shapes are used; their elements are not read.
+    Only the operands' shapes are used; their elements are not read. ``einsum_call`` is NumPy's own.
     """
+    if einsum_call:
+        refuse_parameter("einsum_call")
     stand_ins = [
         np.broadcast_to(np.zeros((), each.dtype), each.shape) if isinstance(each, ndarray) else each
         for each in operands
@@ -229,7 +260,13 @@ def min_scalar_type(a: Any) -> np.dtype[Any]:
     return a.dtype if isinstance(a, ndarray) else np.min_scalar_type(a)
 
 
-def require(a: Any, dtype: npt.DTypeLike | None = None, requirements: Any = None) -> ndarray:
+def require(
+    a: Any,
+    dtype: npt.DTypeLike | None = None,
+    requirements: Any = None,
+    *,
+    like: Any = None,
+) -> ndarray:
     """Return an array with the required memory layout; ``a`` itself if it has this layout.
 
     Parameters
@@ -238,11 +275,14 @@ def require(a: Any, dtype: npt.DTypeLike | None = None, requirements: Any = None
         The array to check.
     dtype : dtype, optional
         The result's dtype.
+    like : ndarray, optional
+        As for :func:`arraycore.array`.
     requirements : str or sequence of str
         Any of "C", "F", "A", "O", "W" and their long names. "C" and "F" require an order. "A" is
         always true: every array is aligned. "O" and "W" require an array that owns its memory, so a
         view is copied.
     """
+    check_like(like)
     known = {"C": "C", "C_CONTIGUOUS": "C", "CONTIGUOUS": "C", "F": "F", "F_CONTIGUOUS": "F",
              "FORTRAN": "F", "A": "", "ALIGNED": "", "O": "O", "OWNDATA": "O", "W": "W",
              "WRITEABLE": "W"}  # fmt: skip

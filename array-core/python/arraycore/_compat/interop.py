@@ -15,6 +15,7 @@ import numpy as np
 from .._core.creation import array
 from .._core.ndarray import ndarray
 from .._runtime import devices
+from .._runtime.errors import coded
 from .array_api import check_version
 
 
@@ -74,9 +75,11 @@ class Interop:
             ``copy`` is False, or ``dl_device`` is not the host: only a copy there can be shared.
         """
         if copy is False:
-            raise BufferError("An array of arraycore's is exchanged as a copy: take copy=None.")
+            message = "An array of arraycore's is exchanged as a copy: take copy=None."
+            raise coded(BufferError(message), "needs_copy")
         if stream is not None:
-            raise BufferError("An array of arraycore's is exchanged in the host's memory.")
+            message = "An array of arraycore's is exchanged in the host's memory: stream=None."
+            raise coded(BufferError(message), "exchange_on_host")
         return self.get().__dlpack__(max_version=max_version, dl_device=dl_device)
 
     def __dlpack_device__(self) -> tuple[int, int]:
@@ -169,7 +172,8 @@ def from_dlpack(x: Any, /, *, device: Any = None, copy: bool | None = None) -> A
         ``copy`` is False, or the object's memory is not the host's.
     """
     if copy is False:
-        raise BufferError("arraycore shares no memory with others: take copy=None.")
+        message = "arraycore shares no memory with others: take copy=None."
+        raise coded(BufferError(message), "needs_copy")
     devices.check_device(device)
     if isinstance(x, ndarray):
         return x.copy()

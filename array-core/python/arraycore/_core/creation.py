@@ -11,7 +11,9 @@ from .._runtime import operations, session
 from .._runtime.calls import integers
 from .._runtime.devices import check_device
 from .._runtime.dtypes import supported
-from .ndarray import ndarray, order_number, require_array
+from .._runtime.errors import coded
+from .._runtime.parameters import refuse_parameter
+from .ndarray import memory_order, ndarray, order_number, require_array
 
 __all__ = [
     "array",
@@ -41,6 +43,9 @@ def array(
     order: str | None = "K",
     subok: bool = False,
     ndmin: int = 0,
+    *,
+    ndmax: int = 0,
+    like: Any = None,
 ) -> ndarray:
     """Return an array of anything that :func:`numpy.array` accepts, or a copy of an array.
 
@@ -60,15 +65,25 @@ def array(
         Ignored: there are no subclasses.
     ndmin : int
         The least number of axes; new ones of extent 1 come first.
+    ndmax : int
+        The most axes that nested lists are searched for; 0 is no limit. Deeper lists would be
+        objects, which arraycore does not have.
+    like : ndarray, optional
+        Accepted for compatibility with NumPy: the result is always an array of arraycore.
 
     Raises
     ------
+    NotImplementedError
+        ``like`` is an array of another library.
     TypeError
         arraycore has no such dtype.
     MemoryError
         All arrays together would need more memory than :func:`arraycore.open` allows.
     """
+    check_like(like)
     letter = _ORDERS[order_number(order, _ORDERS, "K")]
+    if ndmax and not isinstance(object, ndarray):
+        object = np.array(object, dtype, ndmax=ndmax)
     if isinstance(object, ndarray):
         target = object.dtype if dtype is None else dtype
         # An array that need not be copied has any layout that "A" and "K" ask for.
@@ -120,19 +135,26 @@ def _stacked(object: Any) -> ndarray:
     return made
 
 
+def check_like(like: Any) -> None:
+    """Raise NotImplementedError if ``like`` is an array of another library."""
+    if not isinstance(like, ndarray | None):
+        refuse_parameter("like")
+
+
 def asarray(
     a: npt.ArrayLike | ndarray,
     dtype: npt.DTypeLike | None = None,
-    order: str | None = "K",
+    order: str | None = None,
     *,
     device: Any = None,
     copy: bool | None = None,
+    like: Any = None,
 ) -> ndarray:
     """Return ``a`` itself if it is an array of this dtype and order, else a new array.
 
     Parameters
     ----------
-    a, dtype, order
+    a, dtype, order, like
         As for :func:`array`.
     device : Device, optional
         The only device, or None.
@@ -140,9 +162,10 @@ def asarray(
         True: always a new array; False: ValueError where a new array is needed.
     """
     check_device(device)
-    made = array(a, dtype, copy=bool(copy), order=order)
+    made = array(a, dtype, copy=bool(copy), order=order, like=like)
     if copy is False and made is not a:
-        raise ValueError("Unable to avoid copy while creating an array as requested.")
+        message = "Unable to avoid copy while creating an array as requested."
+        raise coded(ValueError(message), "needs_copy")
     return made
 
 
@@ -154,14 +177,18 @@ def as_device_array(a: Any) -> ndarray:
     return a if isinstance(a, ndarray) else asarray(a)
 
 
-def ascontiguousarray(a: npt.ArrayLike | ndarray, dtype: npt.DTypeLike | None = None) -> ndarray:
+def ascontiguousarray(
+    a: npt.ArrayLike | ndarray, dtype: npt.DTypeLike | None = None, *, like: Any = None
+) -> ndarray:
     """Return a C-contiguous array of at least one dimension; ``a`` itself if it is one."""
-    return array(a, dtype, copy=False, order="C", ndmin=1)
+    return array(a, dtype, copy=False, order="C", ndmin=1, like=like)
 
 
-def asfortranarray(a: npt.ArrayLike | ndarray, dtype: npt.DTypeLike | None = None) -> ndarray:
+def asfortranarray(
+    a: npt.ArrayLike | ndarray, dtype: npt.DTypeLike | None = None, *, like: Any = None
+) -> ndarray:
     """Return an array of at least one dimension in Fortran order; ``a`` itself if it is one."""
-    return array(a, dtype, copy=False, order="F", ndmin=1)
+    return array(a, dtype, copy=False, order="F", ndmin=1, like=like)
 
 
 def asnumpy(a: Any) -> npt.NDArray[Any]:
@@ -178,9 +205,11 @@ def zeros(
     order: str | None = "C",
     *,
     device: Any = None,
+    like: Any = None,
 ) -> ndarray:
     """Return a new array of zeros."""
     check_device(device)
+    check_like(like)
     extents = integers(shape)
     if order_number(order, "CF"):
         return ndarray._adopt(session.create(extents[::-1], None, supported(dtype))).T
@@ -193,9 +222,11 @@ def empty(
     order: str | None = "C",
     *,
     device: Any = None,
+    like: Any = None,
 ) -> ndarray:
     """Return a new array whose elements are arbitrary."""
     check_device(device)
+    check_like(like)
     extents = integers(shape)
     fortran = order_number(order, "CF")
     if len(extents) > _MOST_AXES:
@@ -211,9 +242,11 @@ def ones(
     order: str | None = "C",
     *,
     device: Any = None,
+    like: Any = None,
 ) -> ndarray:
     """Return a new array of ones."""
     check_device(device)
+    check_like(like)
     return full(shape, 1, supported(dtype), order)
 
 
@@ -224,9 +257,11 @@ def full(
     order: str | None = "C",
     *,
     device: Any = None,
+    like: Any = None,
 ) -> ndarray:
     """Return a new array filled with a scalar, or with an array that broadcasts to the shape."""
     check_device(device)
+    check_like(like)
     if dtype is None:
         own = isinstance(fill_value, ndarray)
         dtype = fill_value.dtype if own else np.asarray(fill_value).dtype
@@ -235,40 +270,101 @@ def full(
     return made
 
 
-def _like(a: ndarray, dtype: npt.DTypeLike | None, shape: Any) -> tuple[Any, np.dtype[Any]]:
-    wanted = require_array(a).dtype if dtype is None else supported(dtype)
-    return a.shape if shape is None else shape, wanted
+def _like(
+    make: Any, prototype: Any, dtype: npt.DTypeLike | None, order: str | None, shape: Any
+) -> ndarray:
+    """Return ``make(shape, dtype, order)`` with what is not given taken from an array.
+
+    The order "K" is the layout of the array in memory, if its number of axes is the result's.
+    """
+    a = require_array(prototype)
+    wanted = a.dtype if dtype is None else supported(dtype)
+    number = order_number(order, _ORDERS, "K")
+    extents = a.shape if shape is None else integers(shape)
+    if _ORDERS[number] == "A":
+        number = order_number("F" if a.flags.fnc else "C", _ORDERS)
+    if _ORDERS[number] != "K":
+        return make(extents, wanted, _ORDERS[number])  # type: ignore[no-any-return]
+    axes = memory_order(a.shape, a.strides)
+    if len(extents) != a.ndim or axes == sorted(axes):
+        return make(extents, wanted, "C")  # type: ignore[no-any-return]
+    made = make(tuple(extents[axis] for axis in axes), wanted, "C")
+    return made.transpose(sorted(range(len(axes)), key=axes.__getitem__))  # type: ignore[no-any-return]
 
 
 def zeros_like(
-    a: ndarray, dtype: npt.DTypeLike | None = None, shape: Any = None, *, device: Any = None
-) -> ndarray:
-    """Return zeros of the shape and dtype of ``a``, unless others are given."""
-    return zeros(*_like(a, dtype, shape), device=device)
-
-
-def empty_like(
-    a: ndarray, dtype: npt.DTypeLike | None = None, shape: Any = None, *, device: Any = None
-) -> ndarray:
-    """Return an array of the shape and dtype of ``a`` whose elements are arbitrary."""
-    return empty(*_like(a, dtype, shape), device=device)
-
-
-def ones_like(
-    a: ndarray, dtype: npt.DTypeLike | None = None, shape: Any = None, *, device: Any = None
-) -> ndarray:
-    """Return ones of the shape and dtype of ``a``, unless others are given."""
-    return ones(*_like(a, dtype, shape), device=device)
-
-
-def full_like(
-    a: ndarray,
-    fill_value: Any,
+    a: Any,
     dtype: npt.DTypeLike | None = None,
+    order: str | None = "K",
+    subok: bool = True,
     shape: Any = None,
     *,
     device: Any = None,
 ) -> ndarray:
-    """Return an array of the shape and dtype of ``a``, filled with one value."""
-    extents, wanted = _like(a, dtype, shape)
-    return full(extents, fill_value, wanted, device=device)
+    """Return zeros of the shape, dtype and layout of ``a``, unless others are given.
+
+    Parameters
+    ----------
+    a : ndarray
+        The array whose shape, dtype and layout are taken.
+    dtype : dtype, optional
+        Another dtype.
+    order : {"K", "A", "C", "F"}
+        The layout; "K" is that of ``a``, if ``shape`` has as many axes.
+    subok : bool
+        Ignored: there are no subclasses.
+    shape : int or ints, optional
+        Another shape.
+    device : Device, optional
+        The only device, or None.
+    """
+    check_device(device)
+    return _like(zeros, a, dtype, order, shape)
+
+
+def empty_like(
+    prototype: Any,
+    dtype: npt.DTypeLike | None = None,
+    order: str | None = "K",
+    subok: bool = True,
+    shape: Any = None,
+    *,
+    device: Any = None,
+) -> ndarray:
+    """Return an array of arbitrary elements; the parameters are those of :func:`zeros_like`."""
+    check_device(device)
+    return _like(empty, prototype, dtype, order, shape)
+
+
+def ones_like(
+    a: Any,
+    dtype: npt.DTypeLike | None = None,
+    order: str | None = "K",
+    subok: bool = True,
+    shape: Any = None,
+    *,
+    device: Any = None,
+) -> ndarray:
+    """Return ones; the parameters are those of :func:`zeros_like`."""
+    check_device(device)
+    return _like(ones, a, dtype, order, shape)
+
+
+def full_like(
+    a: Any,
+    fill_value: Any,
+    dtype: npt.DTypeLike | None = None,
+    order: str | None = "K",
+    subok: bool = True,
+    shape: Any = None,
+    *,
+    device: Any = None,
+) -> ndarray:
+    """Return an array filled with one value, or with an array that broadcasts to the shape.
+
+    The other parameters are those of :func:`zeros_like`.
+    """
+    check_device(device)
+    made = _like(empty, a, dtype, order, shape)
+    made[...] = fill_value
+    return made

@@ -322,6 +322,7 @@ class ndarray(ArrayMethods):
         stream: Stream | None = None,
         order: str | None = "C",
         out: npt.NDArray[Any] | None = None,
+        blocking: bool = True,
     ) -> npt.NDArray[Any]:
         """Return the elements as a NumPy array of the same shape and dtype.
 
@@ -333,6 +334,8 @@ class ndarray(ArrayMethods):
             The result's layout.
         out : numpy.ndarray, optional
             A C-contiguous array of the same shape and dtype, which is written and returned.
+        blocking : bool
+            Accepted for compatibility with CuPy: reading always waits.
         """
         number, shape, _ = self._described()
         if out is None:

@@ -16,10 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from .._runtime import opcodes, operations, session
+from .._runtime.parameters import refuse_parameter
 from .._runtime.scalars import BOOL, EXACT, FLOAT, INT, is_scalar
 from .creation import array
 from .indexing import value_words
-from .ndarray import ndarray, require_array
+from .ndarray import ndarray, order_number, require_array
 from .reduction_calls import accumulated, mask_of, reduced
 from .updates import update
 
@@ -142,6 +143,8 @@ class ufunc:
     A call takes NumPy's keywords. ``out`` is an array, or a tuple of one for each result. ``where``
     is an array of bools: elements where it is false keep the value in ``out``, and are 0 in a new
     result. ``dtype`` is the result's dtype. ``casting`` limits the cast of results to ``out``.
+    ``order`` is the layout of new results. ``subok`` is ignored: there are no subclasses.
+    ``signature`` is refused.
 
     Attributes
     ----------
@@ -170,14 +173,19 @@ class ufunc:
         *args: Any,
         out: Any = None,
         where: Any = True,
-        dtype: npt.DTypeLike | None = None,
         casting: str = "same_kind",
+        order: str | None = "K",
+        dtype: npt.DTypeLike | None = None,
+        subok: bool = True,
+        signature: Any = None,
     ) -> Any:
         if (
             out is None
             and where is True
             and dtype is None
             and casting == "same_kind"
+            and order == "K"
+            and signature is None
             and self.nout == 1
             and len(args) == self.nin
         ):
@@ -200,7 +208,12 @@ class ufunc:
                         return type(array)._adopt(
                             _carry(scalar, self._number, array._id, number, kind, left)
                         )
-        return self._general(args, out, where, dtype, casting)
+        if signature is not None:
+            refuse_parameter("signature")
+        made = self._general(args, out, where, dtype, casting)
+        if order == "K":
+            return made
+        return _laid_out(made, order, args[: self.nin], self.nin < len(args) or out is not None)
 
     def _general(
         self, args: tuple[Any, ...], out: Any, where: Any, dtype: npt.DTypeLike | None, casting: str
@@ -305,12 +318,20 @@ class ufunc:
         if self.nout != 1:
             raise ValueError(f"{method} only supported for functions returning a single value")
 
-    def reduceat(self, *args: Any, **kwargs: Any) -> NoReturn:
+    def reduceat(
+        self,
+        array: Any,
+        indices: Any,
+        axis: int = 0,
+        dtype: npt.DTypeLike | None = None,
+        out: Any = None,
+    ) -> NoReturn:
         """Raise NotImplementedError; call NumPy's method on ``array.get()``."""
         self._absent("reduceat", "take NumPy's on array.get()")
 
-    def outer(self, a: Any, b: Any, **kwargs: Any) -> Any:
-        """Call the function with every pair of an element of ``a`` and one of ``b``."""
+    def outer(self, A: Any, B: Any, /, **kwargs: Any) -> Any:
+        """Call the function with every pair of an element of ``A`` and one of ``B``."""
+        a, b = A, B
         if self.nin != 2:
             raise ValueError("outer product only supported for binary functions")
         if isinstance(a, ndarray) and isinstance(b, ndarray):
@@ -338,6 +359,20 @@ class ufunc:
             nor ``subtract``.
         """
         update(self, a, indices, b)
+
+
+def _laid_out(made: Any, order: str | None, operands: tuple[Any, ...], has_out: bool) -> Any:
+    """Return new results in the layout that ``order`` asks for; results in ``out`` as they are."""
+    letter = "K" if order is None else order.upper()
+    number = order_number(letter, "CFAK")
+    if has_out or letter == "K":
+        return made
+    if letter == "A":
+        arrays = [each for each in operands if isinstance(each, ndarray)]
+        number = order_number("F" if arrays and all(a.flags.fnc for a in arrays) else "C", "CF")
+    if isinstance(made, tuple):
+        return tuple(each if each._lies_in(number) else each.copy("CF"[number]) for each in made)
+    return made if made._lies_in(number) else made.copy("CF"[number])
 
 
 _HOT_KINDS = {int: INT, float: FLOAT, bool: BOOL}

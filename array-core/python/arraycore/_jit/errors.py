@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import ast
-from typing import TypeVar
 
-from .._runtime.errors import CompileError
+from .._runtime.errors import CompileError, coded
 from .source import Source
 
-E = TypeVar("E", bound=Exception)
+__all__ = ["coded", "error_at"]
 
 
 def error_at(
@@ -38,9 +37,3 @@ def error_at(
         parts += [f"    {kept.rstrip()}", f"    {' ' * column}^"]
     parts.append(f"Remedy: {remedy}.")
     return coded(CompileError("\n".join(parts)), code)
-
-
-def coded(error: E, code: str) -> E:
-    """Return the exception with its attribute ``code``."""
-    error.code = code  # type: ignore[attr-defined]
-    return error

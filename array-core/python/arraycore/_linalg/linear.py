@@ -17,6 +17,7 @@ from .._core.creation import empty
 from .._core.ndarray import ndarray, require_array
 from .._runtime import operations
 from .._runtime.calls import integers
+from .gufuncs import moved, product
 from .products import dot, matmul, ndim_of, scalar_or_array, sum_axes
 
 __all__ = [
@@ -49,14 +50,12 @@ def vdot(a: Any, b: Any) -> Any:
     return dot(ufuncs.conjugate(left) if left.dtype.kind == "c" else left, b.ravel())
 
 
-def vecdot(x1: ndarray, x2: ndarray, /) -> Any:
-    """Return the dot products of the vectors along the last axis; ``x1`` is conjugated.
+def vecdot_along(x1: ndarray, x2: ndarray, axis: int) -> Any:
+    """Return the dot products of the vectors along one axis of both arrays."""
+    return _vecdot(moved(x1, (axis,), (-1,)), moved(x2, (axis,), (-1,)))
 
-    Raises
-    ------
-    ValueError
-        The last axes differ in extent, or the others do not broadcast.
-    """
+
+def _vecdot(x1: ndarray, x2: ndarray) -> Any:
     x1, x2 = _core("vecdot", "(n),(n)->()", x1, 0, 1), _core("vecdot", "(n),(n)->()", x2, 1, 1)
     if x1.shape[-1] != x2.shape[-1]:
         raise ValueError(
@@ -242,19 +241,110 @@ def trace(
     return out
 
 
-def matvec(x1: ndarray, x2: ndarray, /) -> Any:
-    """Return the products of matrices (the last two axes) and vectors (the last axis)."""
+def _matvec(x1: ndarray, x2: ndarray) -> Any:
     _core("matvec", "(m,n),(n)->(m)", x1, 0, 2)
     vectors = _core("matvec", "(m,n),(n)->(m)", x2, 1, 1)
     return matmul(x1, vectors[..., None])[..., 0]
 
 
-def vecmat(x1: ndarray, x2: ndarray, /) -> Any:
-    """Return products of conjugated vectors (the last axis) and matrices (the last two axes)."""
+def _vecmat(x1: ndarray, x2: ndarray) -> Any:
     vectors = _core("vecmat", "(n),(n,m)->(m)", x1, 0, 1)
     _core("vecmat", "(n),(n,m)->(m)", x2, 1, 2)
     left = ufuncs.conjugate(vectors) if vectors.dtype.kind == "c" else vectors
     return matmul(left[..., None, :], x2)[..., 0, :]
+
+
+def vecdot(
+    x1: Any,
+    x2: Any,
+    /,
+    out: Any = None,
+    *,
+    axes: Any = np._NoValue,
+    axis: Any = np._NoValue,
+    keepdims: bool = False,
+    casting: str = "same_kind",
+    order: str | None = "K",
+    dtype: Any = None,
+    subok: bool = True,
+    signature: Any = None,
+) -> Any:
+    """Return the dot products of the vectors along the last axis; ``x1`` is conjugated.
+
+    Parameters
+    ----------
+    x1, x2 : ndarray
+        The operands. Their other axes broadcast.
+    out : ndarray, optional
+        Receives the result; it is returned.
+    axes, axis : lists of axes, int
+        The axes to work on, of both operands and of the result, in place of the last ones.
+    keepdims : bool
+        Whether the summed axis is kept, with extent 1; only for ``vecdot``.
+    casting : str
+        The rule for casts to ``dtype`` and to ``out``.
+    order : {"K", "A", "C", "F"}
+        The result's layout.
+    dtype : dtype, optional
+        The dtype to compute in.
+    subok : bool
+        Ignored: there are no subclasses.
+    signature : None
+        Refused: pass ``dtype``.
+
+    Raises
+    ------
+    ValueError
+        The shapes do not fit.
+    """
+    options = (out, axes, axis, keepdims, casting, order, dtype, signature)
+    return product("vecdot", _vecdot, x1, x2, *options)
+
+
+def matvec(
+    x1: Any,
+    x2: Any,
+    /,
+    out: Any = None,
+    *,
+    axes: Any = np._NoValue,
+    axis: Any = np._NoValue,
+    keepdims: bool = False,
+    casting: str = "same_kind",
+    order: str | None = "K",
+    dtype: Any = None,
+    subok: bool = True,
+    signature: Any = None,
+) -> Any:
+    """Return the products of matrices (the last two axes) and vectors (the last axis).
+
+    The keywords are those of :func:`vecdot`.
+    """
+    options = (out, axes, axis, keepdims, casting, order, dtype, signature)
+    return product("matvec", _matvec, x1, x2, *options)
+
+
+def vecmat(
+    x1: Any,
+    x2: Any,
+    /,
+    out: Any = None,
+    *,
+    axes: Any = np._NoValue,
+    axis: Any = np._NoValue,
+    keepdims: bool = False,
+    casting: str = "same_kind",
+    order: str | None = "K",
+    dtype: Any = None,
+    subok: bool = True,
+    signature: Any = None,
+) -> Any:
+    """Return products of conjugated vectors (the last axis) and matrices (the last two axes).
+
+    The keywords are those of :func:`vecdot`.
+    """
+    options = (out, axes, axis, keepdims, casting, order, dtype, signature)
+    return product("vecmat", _vecmat, x1, x2, *options)
 
 
 def matrix_transpose(x: ndarray, /) -> ndarray:

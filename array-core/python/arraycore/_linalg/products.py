@@ -18,6 +18,7 @@ from .._core.ndarray import ndarray, require_array
 from .._runtime import operations
 from .._runtime.opcodes import PRODUCT_DOT, PRODUCT_MATMUL
 from .._runtime.scalars import is_scalar
+from .gufuncs import product
 
 __all__ = [
     "dot",
@@ -73,7 +74,21 @@ def ndim_of(a: Any) -> int:
     return len(a.shape) if hasattr(a, "shape") else 0
 
 
-def matmul(x1: Any, x2: Any, /, out: ndarray | None = None) -> Any:
+def matmul(
+    x1: Any,
+    x2: Any,
+    /,
+    out: Any = None,
+    *,
+    axes: Any = np._NoValue,
+    axis: Any = np._NoValue,
+    keepdims: bool = False,
+    casting: str = "same_kind",
+    order: str | None = "K",
+    dtype: Any = None,
+    subok: bool = True,
+    signature: Any = None,
+) -> Any:
     """Return the matrix products over the last two axes; all axes before them are batch axes.
 
     Parameters
@@ -82,8 +97,9 @@ def matmul(x1: Any, x2: Any, /, out: ndarray | None = None) -> Any:
         Arrays of shapes (..., n, k) and (..., k, m); a 1-dimensional one is a vector. Batch axes
         broadcast.
     out : ndarray, optional
-        Receives the result instead of a new array. The rule "same_kind" must allow the cast to its
-        dtype.
+        Receives the result instead of a new array. ``casting`` must allow the cast to its dtype.
+    axes, axis, keepdims, casting, order, dtype, subok, signature
+        See :func:`arraycore.vecdot`.
 
     Raises
     ------
@@ -93,6 +109,10 @@ def matmul(x1: Any, x2: Any, /, out: ndarray | None = None) -> Any:
     for place, operand in enumerate((x1, x2)):
         if not isinstance(operand, ndarray) and is_scalar(operand):
             _refused(operand, place)
+    plain = casting == "same_kind" and order == "K" and dtype is None and signature is None
+    if not plain or axes is not np._NoValue or axis is not np._NoValue or keepdims:
+        options = (out, axes, axis, keepdims, casting, order, dtype, signature)
+        return product("matmul", matmul, x1, x2, *options)
     cls = type(require_array(x1))
     target = None if out is None else require_array(out)
     made = operations.matmul(x1, require_array(x2), target, PRODUCT_MATMUL)

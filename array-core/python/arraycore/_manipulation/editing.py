@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from .._core.creation import array, asarray, empty
+from .._core.creation import array, as_device_array, asarray, empty
 from .._core.lazy_kernels import reduction
 from .._core.ndarray import ndarray
+from .._runtime.calls import integers
 from .joining import axis_key, axis_of, concatenate, take_axis
 from .ranges import linspace
 from .views import broadcast_to, flip, moveaxis
@@ -95,18 +96,36 @@ def _first_and_last(flags: ndarray) -> tuple[int, int]:
     return int(_first_true(flags)), int(_last_true(flags))
 
 
-def trim_zeros(filt: ndarray, trim: str = "fb") -> ndarray:
-    """Return a view of a vector without the zeros at its front ("f") and back ("b").
+def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> ndarray:
+    """Return a view of an array without the zeros at its front ("f") and back ("b").
 
-    The indices of the first and the last element that is not zero are read from the device.
+    Parameters
+    ----------
+    filt : array
+        The array. The indices of the first and the last part along each axis that is not all
+        zeros are read from the device.
+    trim : str
+        "f", "b" or both.
+    axis : int or ints, optional
+        The axes to trim, by default all.
     """
-    if filt.ndim != 1:
-        raise NotImplementedError("arraycore.trim_zeros takes arrays of one dimension.")
-    first, last = _first_and_last(filt != 0)
-    if last < 0:
-        return filt[:0]
-    begin = first if "f" in trim.lower() else 0
-    return filt[begin : last + 1 if "b" in trim.lower() else None]
+    source = as_device_array(filt)
+    front, back = "f" in trim.lower(), "b" in trim.lower()
+    if set(trim.lower()) - {"f", "b"} or not trim:
+        raise ValueError(f"unexpected character(s) in `trim`: {trim!r}")
+    axes = range(source.ndim) if axis is None else (
+        axis_of(each, source.ndim) for each in integers(axis)
+    )  # fmt: skip
+    filled: Any = source != 0
+    key: list[Any] = [slice(None)] * source.ndim
+    for each in axes:
+        others = tuple(other for other in range(source.ndim) if other != each)
+        first, last = _first_and_last(filled.any(others) if others else filled)
+        if last < 0:
+            key[each] = slice(0, 0)
+        else:
+            key[each] = slice(first if front else 0, last + 1 if back else None)
+    return source[tuple(key)]
 
 
 def pad(array: ndarray, pad_width: Any, mode: str = "constant", **kwargs: Any) -> ndarray:

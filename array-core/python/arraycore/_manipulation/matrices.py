@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._core.creation import as_device_array, empty, zeros
+from .._core.creation import as_device_array, check_like, empty, zeros
 from .._core.lazy_kernels import elementwise
 from .._core.ndarray import ndarray
 from .._runtime.dtypes import supported
@@ -44,24 +44,28 @@ def eye(
     order: str | None = "C",
     *,
     device: Any = None,
+    like: Any = None,
 ) -> ndarray:
     """Return an ``N`` by ``M`` matrix with ones on the ``k``-th diagonal, zeros elsewhere."""
     # NumPy's unsigned integers have no negative ones, so all become Python's.
     rows, k = index(N), index(k)
     columns = rows if M is None else index(M)
-    made = zeros((rows, columns), dtype, order, device=device)
+    made = zeros((rows, columns), dtype, order, device=device, like=like)
     if -rows < k < columns:
         made.diagonal(k)[...] = 1
     return made
 
 
-def identity(n: int, dtype: npt.DTypeLike = float) -> ndarray:
+def identity(n: int, dtype: npt.DTypeLike = float, *, like: Any = None) -> ndarray:
     """Return the ``n`` by ``n`` identity matrix."""
-    return eye(n, dtype=dtype)
+    return eye(n, dtype=dtype, like=like)
 
 
-def tri(N: int, M: int | None = None, k: int = 0, dtype: npt.DTypeLike = float) -> ndarray:
+def tri(
+    N: int, M: int | None = None, k: int = 0, dtype: npt.DTypeLike = float, *, like: Any = None
+) -> ndarray:
     """Return an ``N`` by ``M`` matrix with ones at and below the ``k``-th diagonal."""
+    check_like(like)
     rows, k = index(N), index(k)
     columns = rows if M is None else index(M)
     made = empty((rows, columns), dtype)

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._core import ufuncs
-from .._core.creation import array, asarray, empty
+from .._core.creation import array, asarray, check_like, empty
 from .._core.lazy_kernels import elementwise
 from .._core.ndarray import ndarray, require_array
 from .._runtime.devices import check_device
@@ -48,6 +48,7 @@ def arange(
     dtype: npt.DTypeLike | None = None,
     *,
     device: Any = None,
+    like: Any = None,
 ) -> Any:
     """Return evenly spaced values of [start, stop), as :func:`numpy.arange`.
 
@@ -59,6 +60,7 @@ def arange(
         There are more than two values of dtype bool.
     """
     check_device(device)
+    check_like(like)
     if stop is None:
         start, stop = 0, start
     if step is None:
@@ -227,8 +229,11 @@ class _Grid:
 mgrid, ogrid = _Grid(False), _Grid(True)
 
 
-def fromfunction(function: Any, shape: Any, *, dtype: npt.DTypeLike = float, **kwargs: Any) -> Any:
+def fromfunction(
+    function: Any, shape: Any, *, dtype: npt.DTypeLike = float, like: Any = None, **kwargs: Any
+) -> Any:
     """Return ``function(*coordinates)``, with an array of coordinates for each axis of a shape."""
+    check_like(like)
     axes = [arange(extent, dtype=dtype) for extent in shape]
     return function(*meshgrid(*axes, indexing="ij"), **kwargs)
 

@@ -66,15 +66,22 @@ def expand_dims(a: ndarray, axis: int | tuple[int, ...]) -> ndarray:
     return ndarray._adopt(operations.expand_dims(require_array(a), integers(axis)))
 
 
-def broadcast_to(array: ndarray, shape: int | tuple[int, ...]) -> ndarray:
-    """Return a view of the array, broadcast to a shape; the view cannot be written to."""
+def broadcast_to(array: Any, shape: int | tuple[int, ...], subok: bool = False) -> ndarray:
+    """Return a view of the array, broadcast to a shape; the view cannot be written to.
+
+    ``subok`` is ignored: there are no subclasses.
+    """
     return ndarray._adopt(operations.broadcast_to(require_array(array), integers(shape)))
 
 
-def broadcast_arrays(*args: ndarray) -> list[ndarray]:
-    """Return the arrays, broadcast to a common shape; an array of this shape is returned itself."""
-    shape = np.broadcast_shapes(*(require_array(a).shape for a in args))
-    return [a if a.shape == shape else broadcast_to(a, shape) for a in args]
+def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[ndarray, ...]:
+    """Return the arrays, broadcast to a common shape; an array of this shape is returned itself.
+
+    ``subok`` is ignored: there are no subclasses.
+    """
+    arrays = [require_array(a) for a in args]
+    shape = np.broadcast_shapes(*(a.shape for a in arrays))
+    return tuple(a if a.shape == shape else broadcast_to(a, shape) for a in arrays)
 
 
 def atleast_1d(*arys: ndarray) -> Any:
@@ -199,8 +206,11 @@ def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True
         operations.assign(target, src, ())
 
 
-def copy(a: ndarray, order: str = "C") -> ndarray:
-    """Return a copy with memory of its own."""
+def copy(a: Any, order: str | None = "K", subok: bool = False) -> ndarray:
+    """Return a copy with memory of its own, by default in the array's layout.
+
+    ``subok`` is ignored: there are no subclasses.
+    """
     return require_array(a).copy(order)
 
 

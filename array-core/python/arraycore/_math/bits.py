@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from .._core.creation import as_device_array, empty
+from .._core.creation import as_device_array, empty, zeros
 from .._core.lazy_kernels import elementwise
-from .._core.ndarray import ndarray
+from .._core.ndarray import ndarray, order_number
 from .._manipulation.joining import axis_of
-from .._manipulation.views import moveaxis
+from .._manipulation.views import copyto, moveaxis
+from .._runtime.dtypes import check_cast, supported
+from .._runtime.parameters import refuse_parameter
 
 __all__ = ["frexp", "packbits", "unpackbits"]
 
@@ -47,19 +49,38 @@ _frexp = elementwise(
 )
 
 
-def frexp(x: Any) -> tuple[ndarray, ndarray]:
+def frexp(
+    x: Any,
+    out1: Any = None,
+    out2: Any = None,
+    /,
+    out: Any = (None, None),
+    *,
+    where: Any = True,
+    casting: str = "same_kind",
+    order: str | None = "K",
+    dtype: Any = None,
+    subok: bool = True,
+    signature: Any = None,
+) -> tuple[ndarray, ndarray]:
     """Return mantissas and exponents (int32) with ``x == mantissa * 2**exponent``.
 
     A mantissa is 0 or its magnitude is in [0.5, 1). For infinities and NaN the mantissa is ``x``
     and the exponent 0. Integers of 8 bits are cast to float16, of 16 bits to float32, others to
-    float64, as in NumPy.
+    float64, as in NumPy. The keywords are those of :class:`arraycore.ufunc`; elements where
+    ``where`` is false keep the values in ``out``, and are 0 in a new result.
 
     Raises
     ------
     TypeError
         ``x`` is complex.
     """
+    if signature is not None:
+        refuse_parameter("signature")
     values = as_device_array(x)
+    if dtype is not None:
+        check_cast(values.dtype, supported(dtype), casting)
+        values = values.astype(dtype, copy=False)
     if values.dtype.kind == "c":
         raise TypeError("ufunc 'frexp' not supported for complex numbers")
     if values.dtype.kind != "f":
@@ -68,7 +89,27 @@ def frexp(x: Any) -> tuple[ndarray, ndarray]:
     computed = values.astype(np.float32) if values.dtype == np.float16 else values
     limits = np.finfo(computed.dtype)
     mantissa, exponent = _frexp(computed, limits.tiny, limits.nmant + 1, limits.nexp - 2)
-    return mantissa.astype(values.dtype, copy=False), exponent
+    given = out if isinstance(out, tuple) else (out, None)
+    targets = [first if first is not None else second
+               for first, second in zip((out1, out2), given, strict=True)]  # fmt: skip
+    results = (mantissa.astype(values.dtype, copy=False), exponent)
+    fortran = order_number(order, "CFAK", "K") == order_number("F", "CF")
+    first, second = (
+        _stored(made.copy("F") if fortran else made, target, where, casting)
+        for made, target in zip(results, targets, strict=True)
+    )
+    return first, second
+
+
+def _stored(made: ndarray, target: Any, where: Any, casting: str) -> ndarray:
+    """Return a result, or ``target`` with the result written where ``where`` is true."""
+    if where is True and target is None:
+        return made
+    if target is None:
+        shape = np.broadcast_shapes(made.shape, getattr(where, "shape", ()))
+        target = zeros(shape, made.dtype)
+    copyto(target, made, casting, where=where)
+    return target  # type: ignore[no-any-return]
 
 
 def packbits(a: Any, axis: int | None = None, bitorder: str = "big") -> ndarray:

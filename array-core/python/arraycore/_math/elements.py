@@ -82,11 +82,12 @@ def clip(
     *,
     min: Any = None,
     max: Any = None,
+    **kwargs: Any,
 ) -> ndarray:
     """Return an array whose elements are limited to the interval from ``a_min`` to ``a_max``.
 
     One of the limits may be None. If the limits are numbers that fit the array's dtype, one kernel
-    launch computes the result.
+    launch computes the result. ``kwargs`` are keywords of :class:`arraycore.ufunc`.
     """
     if min is not None or max is not None:
         if a_min is not None or a_max is not None:
@@ -94,11 +95,14 @@ def clip(
         a_min, a_max = min, max
     x = as_device_array(a)
     if a_min is None and a_max is None:
-        raise ValueError("One of max or min must be given")
+        return ufuncs.positive(x, out=out, **kwargs)  # type: ignore[no-any-return]
     if a_min is None:
-        return ufuncs.minimum(x, a_max, out=out)  # type: ignore[no-any-return]
+        return ufuncs.minimum(x, a_max, out=out, **kwargs)  # type: ignore[no-any-return]
     if a_max is None:
-        return ufuncs.maximum(x, a_min, out=out)  # type: ignore[no-any-return]
+        return ufuncs.maximum(x, a_min, out=out, **kwargs)  # type: ignore[no-any-return]
+    if kwargs:
+        wide = {each: kwargs[each] for each in ("dtype",) if each in kwargs}
+        return ufuncs.minimum(ufuncs.maximum(x, a_min, **wide), a_max, out=out, **kwargs)  # type: ignore[no-any-return]
     if x.dtype.kind in "iuf" and is_scalar(a_min) and is_scalar(a_max):
         wanted = np.result_type(x.dtype, a_min, a_max)
         if wanted == x.dtype and (out is None or out.dtype == wanted):

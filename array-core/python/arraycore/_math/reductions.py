@@ -187,14 +187,18 @@ def var(
     keepdims: bool = False,
     where: Any = True,
     *,
+    mean: Any = np._NoValue,
     correction: Any = np._NoValue,
 ) -> Any:
     """Return the variance over axes, in two passes: the mean, then the squared distances from it.
 
     The sum of the squares is divided by the number of elements minus ``ddof``, which the array API
-    standard calls ``correction``. The other parameters are those of :func:`mean`.
+    standard calls ``correction``. ``mean`` is the mean, where it is known, with the reduced axes
+    kept. The other parameters are those of :func:`mean`.
     """
     less = _less(ddof, correction)
+    if mean is not np._NoValue:
+        return _about(mean, "var", a, axis, dtype, out, less, keepdims, where)
     return reduced(table_row("var"), a, axis, dtype, out, keepdims, where=where, ddof=less)
 
 
@@ -207,11 +211,43 @@ def std(
     keepdims: bool = False,
     where: Any = True,
     *,
+    mean: Any = np._NoValue,
     correction: Any = np._NoValue,
 ) -> Any:
     """Return the square root of :func:`var`."""
     less = _less(ddof, correction)
+    if mean is not np._NoValue:
+        return _about(mean, "std", a, axis, dtype, out, less, keepdims, where)
     return reduced(table_row("std"), a, axis, dtype, out, keepdims, where=where, ddof=less)
+
+
+def _about(
+    centre: Any, name: str, a: Any, axis: Any, dtype: Any, out: Any, less: float, keepdims: bool,
+    where: Any,
+) -> Any:  # fmt: skip
+    """Return the variance (or its root) about a mean that the caller knows."""
+    array = require_array(a)
+    wanted = dtype or (np.dtype(np.float64) if array.dtype.kind in "biu" else array.dtype)
+    apart: Any = ufuncs.subtract(array, centre, dtype=wanted)
+    if apart.dtype.kind == "c":
+        squares = ufuncs.square(apart.real) + ufuncs.square(apart.imag)
+    else:
+        squares = ufuncs.square(apart)
+    if name.startswith("nan"):
+        total = nansum(squares, axis, keepdims=keepdims, where=where)
+        counted = ufuncs.logical_not(ufuncs.isnan(squares))
+    else:
+        total = sum(squares, axis, keepdims=keepdims, where=where)
+        counted = full_like(squares, True, bool)
+    count = sum(counted, axis, np.float64, keepdims=keepdims, where=where)
+    left = ufuncs.maximum(count - less, 0).astype(total.dtype)
+    made = ufuncs.divide(total, left)
+    if name.endswith("std"):
+        made = ufuncs.sqrt(made)
+    if out is None:
+        return made
+    out[...] = made
+    return out
 
 
 def _less(ddof: float, correction: Any) -> float:
@@ -396,9 +432,15 @@ def nanvar(
     ddof: float = 0,
     keepdims: bool = False,
     where: Any = True,
+    *,
+    mean: Any = np._NoValue,
+    correction: Any = np._NoValue,
 ) -> Any:
     """Return :func:`var` of the elements that are not NaN; NaN if at most ``ddof`` are not NaN."""
-    return reduced(table_row("nanvar"), a, axis, dtype, out, keepdims, where=where, ddof=ddof)
+    less = _less(ddof, correction)
+    if mean is not np._NoValue:
+        return _about(mean, "nanvar", a, axis, dtype, out, less, keepdims, where)
+    return reduced(table_row("nanvar"), a, axis, dtype, out, keepdims, where=where, ddof=less)
 
 
 def nanstd(
@@ -409,9 +451,15 @@ def nanstd(
     ddof: float = 0,
     keepdims: bool = False,
     where: Any = True,
+    *,
+    mean: Any = np._NoValue,
+    correction: Any = np._NoValue,
 ) -> Any:
     """Return the square root of :func:`nanvar`."""
-    return reduced(table_row("nanstd"), a, axis, dtype, out, keepdims, where=where, ddof=ddof)
+    less = _less(ddof, correction)
+    if mean is not np._NoValue:
+        return _about(mean, "nanstd", a, axis, dtype, out, less, keepdims, where)
+    return reduced(table_row("nanstd"), a, axis, dtype, out, keepdims, where=where, ddof=less)
 
 
 def nanargmax(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:

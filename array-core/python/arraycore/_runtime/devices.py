@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from . import session
+from .errors import coded
 
 __all__ = ["Device", "Event", "Stream", "get_current_stream", "get_elapsed_time", "synchronize"]
 
@@ -48,7 +49,8 @@ class Device:
     def __init__(self, device: Any = None) -> None:
         number = 0 if device is None else index(device)
         if number != 0:
-            raise ValueError(f"There is no device {number}: arraycore has one, whose number is 0.")
+            message = f"There is no device {number}: arraycore has one, whose number is 0."
+            raise coded(ValueError(message), "unknown_device")
         self.id = 0
 
     def use(self) -> None:
@@ -141,7 +143,8 @@ def get_elapsed_time(start_event: Event, end_event: Event) -> float:
     times = []
     for event in (start_event, end_event):
         if event._recorded_s is None or not event._timed:
-            raise ValueError("The time between events is known where both were recorded with time.")
+            message = "The time between events is known where both were recorded with time."
+            raise coded(ValueError(message), "event_without_time")
         times.append(event._recorded_s)
     return (times[1] - times[0]) * 1e3
 

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .errors import coded
+
 DTYPES: tuple[np.dtype[Any], ...] = tuple(
     np.dtype(name)
     for name in (
@@ -28,7 +30,7 @@ def number_of(dtype: np.dtype[Any]) -> int:
     try:
         return _NUMBERS[dtype.newbyteorder("=")]
     except KeyError:
-        raise TypeError(f"arraycore has no dtype {dtype}.") from None
+        raise coded(TypeError(f"arraycore has no dtype {dtype}."), "unknown_dtype") from None
 
 
 def check_cast(given: Any, target: np.dtype[Any], casting: str) -> None:
@@ -40,9 +42,10 @@ def check_cast(given: Any, target: np.dtype[Any], casting: str) -> None:
         The rule does not allow the cast. The message is NumPy's.
     """
     if not np.can_cast(given, target, casting):  # type: ignore[arg-type]
-        raise TypeError(
+        message = (
             f"Cannot cast array data from {given!r} to {target!r} according to the rule {casting!r}"
         )
+        raise coded(TypeError(message), "cannot_cast")
 
 
 def supported(dtype: npt.DTypeLike | None) -> np.dtype[Any]:

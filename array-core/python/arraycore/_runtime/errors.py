@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 from numpy.exceptions import AxisError
 
 
@@ -42,6 +44,15 @@ _CODES: dict[str, type[BaseException]] = {
 }
 
 
+E = TypeVar("E", bound=BaseException)
+
+
+def coded(error: E, code: str) -> E:
+    """Return an exception with its attribute ``code``, one of ``docs/errors.md``."""
+    error.code = code  # type: ignore[attr-defined]
+    return error
+
+
 def exception_of(text: str) -> BaseException:
     """Return the exception for an error of array-core's.
 
@@ -52,6 +63,4 @@ def exception_of(text: str) -> BaseException:
         exception's attribute ``code``.
     """
     kind, code, message = text.split(" ", 2)
-    error = (_CODES.get(code) or _KINDS.get(int(kind), InternalError))(message)
-    error.code = code  # type: ignore[attr-defined]
-    return error
+    return coded((_CODES.get(code) or _KINDS.get(int(kind), InternalError))(message), code)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from .._bridge import FREE_IDS, connect
 from . import opcodes
 from .dtypes import number_of
-from .errors import exception_of
+from .errors import coded, exception_of
 
 _BACKENDS = {"cpu": 0, "webgpu": 1}
 #: Counters in the order of ``ac_counter_name``.
@@ -95,7 +95,8 @@ def set_promotion(mode: str) -> str:
     """
     global _promotion
     if mode not in _PROMOTIONS:
-        raise ValueError(f"There is no promotion {mode!r}: take one of {', '.join(_PROMOTIONS)}.")
+        message = f"There is no promotion {mode!r}: take one of {', '.join(_PROMOTIONS)}."
+        raise coded(ValueError(message), "unknown_promotion")
     number = _PROMOTIONS.index(mode)
     before = check(bridge.set_promotion(number))
     _promotion = number
@@ -142,7 +143,8 @@ def open(
     if budget_bytes is None:
         budget_bytes = int(os.environ.get("ARRAYCORE_BUDGET_BYTES", "0"))
     if backend not in _BACKENDS:
-        raise ValueError(f"There is no back end {backend!r}: take one of {', '.join(_BACKENDS)}.")
+        message = f"There is no back end {backend!r}: take one of {', '.join(_BACKENDS)}."
+        raise coded(ValueError(message), "unknown_backend")
     if fuse is None:
         fuse = os.environ.get("ARRAYCORE_FUSE", "1") != "0"
     check(bridge.open(_BACKENDS[backend], float(budget_bytes)))

@@ -55,6 +55,12 @@ _along_last = elementwise(
 )  # fmt: skip
 
 
+def _check_order(order: Any) -> None:
+    """Raise NumPy's error for names of fields, which no array of arraycore has."""
+    if order is not None:
+        raise ValueError("Cannot specify order when the array has no fields.")
+
+
 def _sorted(a: Any, axis: int | None, kind: Any, what: int) -> ndarray:
     if kind not in (None, "quicksort", "heapsort", "mergesort", "stable"):
         raise ValueError(f"sort kind must be one of 'quick', 'heap', or 'stable' (got {kind!r})")
@@ -68,6 +74,7 @@ def sort(
     a: Any,
     axis: int | None = -1,
     kind: str | None = None,
+    order: Any = None,
     *,
     stable: bool | None = None,
     descending: bool = False,
@@ -76,7 +83,9 @@ def sort(
 
     ``kind`` and ``stable`` are accepted for compatibility with NumPy and the array API standard:
     every sort is stable. With ``descending`` the largest element is the first one, after NaN.
+    ``order`` names fields, which no array has: ValueError.
     """
+    _check_order(order)
     made = _sorted(a, axis, kind, SORT_ELEMENTS)
     return flip(made, _along(axis)).copy() if descending else made
 
@@ -85,6 +94,7 @@ def argsort(
     a: Any,
     axis: int | None = -1,
     kind: str | None = None,
+    order: Any = None,
     *,
     stable: bool | None = None,
     descending: bool = False,
@@ -93,6 +103,7 @@ def argsort(
 
     The parameters are those of :func:`sort`.
     """
+    _check_order(order)
     values = as_device_array(a)
     if descending and values.ndim:
         # A stable sort of the reversed elements, reversed, has equal ones in descending order.
@@ -149,18 +160,24 @@ def order_rows(values: ndarray, places: ndarray) -> ndarray:
     return made
 
 
-def partition(a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect") -> ndarray:
+def partition(
+    a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None
+) -> ndarray:
     """Return the elements, reordered so that element ``kth`` is the one that sorting would put
     there.
 
-    This implementation sorts all elements.
+    This implementation sorts all elements. ``order`` is that of :func:`sort`.
     """
+    _check_order(order)
     _check_kth(a, kth, axis, kind)
     return sort(a, axis)
 
 
-def argpartition(a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect") -> ndarray:
+def argpartition(
+    a: Any, kth: Any, axis: int | None = -1, kind: str = "introselect", order: Any = None
+) -> ndarray:
     """Return the indices (int64) that partition an array; see :func:`partition`."""
+    _check_order(order)
     _check_kth(a, kth, axis, kind)
     return argsort(a, axis)
 
@@ -208,50 +225,88 @@ def unique(
     axis: int | None = None,
     *,
     equal_nan: bool = True,
+    sorted: bool = True,
 ) -> Any:
-    """Return the distinct values of an array, ascending.
+    """Return the distinct values of an array, or its distinct parts along an axis, ascending.
 
     Parameters
     ----------
     ar : array
-        The array, which is flattened.
+        The array, which is flattened if no axis is given.
     return_index : bool
         Whether to return also the index of each value's first occurrence.
     return_inverse : bool
         Whether to return also, for each element, the index of its value among the distinct values.
-        These indices have the array's shape.
+        These indices have the array's shape, or are one for each part along the axis.
     return_counts : bool
         Whether to return also how often each value occurs.
-    axis : None
-        An axis is not supported and raises NotImplementedError.
+    axis : int, optional
+        The axis of the parts that are compared. They are sorted by their elements in C order, by
+        one stable sort for each element of a part. NaNs differ from each other, as in NumPy.
     equal_nan : bool
         Whether all NaNs are one value.
+    sorted : bool
+        Accepted for compatibility with NumPy: the values are always ascending.
     """
-    if axis is not None:
-        raise NotImplementedError(
-            "arraycore.unique takes no axis: take NumPy's on get(), or view rows as one number."
-        )
     whole = as_device_array(ar)
+    if axis is not None:
+        return _unique_parts(whole, axis, (return_index, return_inverse, return_counts))
     values = whole.ravel()
     if return_inverse and not equal_nan and values.dtype.kind in "fc":
         raise NotImplementedError(
             "arraycore.unique gives no inverse with equal_nan=False: NaNs have no order."
         )
     distinct, order, begins = _distinct(values, equal_nan)
+    asked = (return_index, return_inverse, return_counts)
+    return _with_places(distinct, order, begins, asked, whole.shape)
+
+
+def _with_places(
+    distinct: ndarray,
+    order: ndarray,
+    begins: ndarray,
+    asked: tuple[bool, bool, bool],
+    shape: tuple[int, ...],
+) -> Any:
+    """Return the distinct values alone, or a tuple with what else was asked for.
+
+    ``order`` sorts the elements, ``begins`` are the sorted places of first occurrences, and
+    ``shape`` is that of the inverse.
+    """
+    size = order.size
     results = [distinct]
-    if return_index:
+    if asked[0]:
         results.append(take_axis(order, begins, 0))
-    if return_inverse:
-        ranks = _ranks(begins, values.size)
-        inverse = empty(values.shape, np.int64)
-        if values.size:
-            _scatter(order, ranks, inverse)
-        results.append(inverse.reshape(*whole.shape))
-    if return_counts:
-        end = asarray(np.array([values.size]))
-        bounds = concatenate([begins, end])
+    if asked[1]:
+        inverse = empty(size, np.int64)
+        if size:
+            _scatter(order, _ranks(begins, size), inverse)
+        results.append(inverse.reshape(*shape))
+    if asked[2]:
+        bounds = concatenate([begins, asarray(np.array([size]))])
         results.append(bounds[1:] - bounds[:-1])
     return results[0] if len(results) == 1 else tuple(results)
+
+
+def _unique_parts(whole: ndarray, axis: int, asked: tuple[bool, bool, bool]) -> Any:
+    """Return the distinct parts along an axis, and what else of :func:`unique` was asked for."""
+    along = axis_of(axis, whole.ndim)
+    turned = moveaxis(whole, along, 0)
+    count = turned.shape[0]
+    rows = turned.reshape(count, int(np.prod(turned.shape[1:], dtype=np.int64)))
+    columns = rows.shape[1]
+    order = arange(count, dtype=np.int64)
+    for column in range(columns - 1, -1, -1):
+        order = take_axis(order, argsort(take_axis(rows[:, column], order, 0)), 0)
+    ordered = take_axis(rows, order, 0)
+    flags = full(count, columns > 0, bool)
+    if count:
+        flags[0] = True
+    if count > 1 and columns:
+        flags[1:] = (ordered[1:] != ordered[:-1]).any(1)
+    begins = kept_places(flags) if count else zeros(0, np.int64)
+    kept = take_axis(ordered, begins, 0).reshape(begins.size, *turned.shape[1:])
+    return _with_places(moveaxis(kept, 0, along), order, begins, asked, (count,))
 
 
 _scatter = elementwise("int64 to, int64 value", "raw int64 y", "y[to] = value", "scatter")
@@ -309,13 +364,20 @@ def unique_all(x: Any) -> UniqueAllResult:
 
 
 def isin(
-    element: Any, test_elements: Any, assume_unique: bool = False, invert: bool = False
+    element: Any,
+    test_elements: Any,
+    assume_unique: bool = False,
+    invert: bool = False,
+    *,
+    kind: str | None = None,
 ) -> Any:
     """Return which elements are among ``test_elements``. These are sorted and then searched.
 
-    ``assume_unique`` is accepted for compatibility with NumPy. NaN equals nothing, so it is never
-    found.
+    ``assume_unique`` and ``kind`` are accepted for compatibility with NumPy: a result is the same
+    whichever way it is found. NaN equals nothing, so it is never found.
     """
+    if kind not in (None, "sort", "table"):
+        raise ValueError(f"Invalid kind: '{kind}'. Please use None, 'sort' or 'table'.")
     values, others = as_device_array(element), as_device_array(test_elements).ravel()
     common = supported(np.result_type(values.dtype, others.dtype))
     if common.kind == "c":
@@ -346,10 +408,24 @@ def union1d(ar1: Any, ar2: Any) -> ndarray:
     return unique(concatenate([as_device_array(ar1), as_device_array(ar2)], None))  # type: ignore[no-any-return]
 
 
-def intersect1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> ndarray:
-    """Return the distinct values that are in both arrays."""
-    first, second = _sets(ar1, ar2)
-    return _chosen(first, isin(first, second))
+def intersect1d(
+    ar1: Any, ar2: Any, assume_unique: bool = False, return_indices: bool = False
+) -> Any:
+    """Return the distinct values that are in both arrays.
+
+    With ``return_indices`` the places of their first occurrences in both arrays follow.
+    """
+    if not return_indices:
+        first, second = _sets(ar1, ar2)
+        return _chosen(first, isin(first, second))
+    (first, at), (second, other_at) = (unique(each, return_index=True) for each in (ar1, ar2))
+    found = kept_places(isin(first, second))
+    other_found = kept_places(isin(second, first))
+    return (
+        take_axis(first, found, 0),
+        take_axis(at, found, 0),
+        take_axis(other_at, other_found, 0),
+    )
 
 
 def setdiff1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> ndarray:

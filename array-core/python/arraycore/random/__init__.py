@@ -20,6 +20,7 @@ __all__ = [
     "RandomState",
     "beta",
     "binomial",
+    "bytes",
     "chisquare",
     "choice",
     "default_rng",
@@ -30,9 +31,16 @@ __all__ = [
     "geometric",
     "get_random_state",
     "gumbel",
+    "hypergeometric",
     "laplace",
     "logistic",
     "lognormal",
+    "logseries",
+    "multinomial",
+    "multivariate_normal",
+    "negative_binomial",
+    "noncentral_chisquare",
+    "noncentral_f",
     "normal",
     "pareto",
     "permutation",
@@ -55,8 +63,13 @@ __all__ = [
     "standard_gamma",
     "standard_normal",
     "standard_t",
+    "tomaxint",
+    "triangular",
     "uniform",
+    "vonmises",
+    "wald",
     "weibull",
+    "zipf",
 ]
 
 # Pickles contain this module's name, which stays the same in all versions.
@@ -96,21 +109,29 @@ def _drawing(name: str) -> Callable[..., Any]:
 
 beta = _drawing("beta")
 binomial = _drawing("binomial")
+bytes = _drawing("bytes")
 chisquare = _drawing("chisquare")
 choice = _drawing("choice")
 dirichlet = _drawing("dirichlet")
-poisson = _drawing("poisson")
 exponential = _drawing("exponential")
 f = _drawing("f")
 gamma = _drawing("gamma")
 geometric = _drawing("geometric")
 gumbel = _drawing("gumbel")
+hypergeometric = _drawing("hypergeometric")
 laplace = _drawing("laplace")
 logistic = _drawing("logistic")
 lognormal = _drawing("lognormal")
+logseries = _drawing("logseries")
+multinomial = _drawing("multinomial")
+multivariate_normal = _drawing("multivariate_normal")
+negative_binomial = _drawing("negative_binomial")
+noncentral_chisquare = _drawing("noncentral_chisquare")
+noncentral_f = _drawing("noncentral_f")
 normal = _drawing("normal")
 pareto = _drawing("pareto")
 permutation = _drawing("permutation")
+poisson = _drawing("poisson")
 power = _drawing("power")
 rand = _drawing("rand")
 randint = _drawing("randint")
@@ -126,6 +147,11 @@ standard_exponential = _drawing("standard_exponential")
 standard_gamma = _drawing("standard_gamma")
 standard_normal = _drawing("standard_normal")
 standard_t = _drawing("standard_t")
+tomaxint = _drawing("tomaxint")
+triangular = _drawing("triangular")
 uniform = _drawing("uniform")
+vonmises = _drawing("vonmises")
+wald = _drawing("wald")
 weibull = _drawing("weibull")
+zipf = _drawing("zipf")
 ranf = sample = random_sample

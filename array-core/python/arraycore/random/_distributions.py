@@ -252,19 +252,13 @@ class Distributions(Source):
     ) -> ndarray:
         """Return how many of ``n`` draws succeeded, each with probability ``p``.
 
-        ``p`` is rounded to a multiple of 2**-32. Draws are made one by one: an ``n`` above 65,536
-        raises NotImplementedError, and so does a parameter that is an array.
+        ``p`` is rounded to a multiple of 2**-32. Draws are made one by one, at most 65,536.
         """
-        trials, chance = index(n), _number("binomial", "p", p)
+        trials, chance = index(n), float(p)
         if trials < 0:
             raise ValueError("n < 0")
         if not 0 <= chance <= 1:
             raise ValueError("p < 0, p > 1 or p is NaN")
-        if trials > _MOST_TRIALS:
-            raise NotImplementedError(
-                f"arraycore counts each of {trials} draws: take normal() with the same mean and "
-                "variance."
-            )
         threshold = _word64(round(chance * _TWO_32))
         kind = _BERNOULLI if trials == 1 else _BINOMIAL
         return self._draw(kind, supported(dtype), threshold, _word64(trials), size)
@@ -405,7 +399,7 @@ class Distributions(Source):
         It is ``ceil(E / -log1p(-p))`` with an exponential ``E``, computed in float64 for a 64-bit
         dtype, else in float32.
         """
-        chance = _number("geometric", "p", p)
+        chance = float(p)
         if not 0 < chance <= 1:
             raise ValueError("p <= 0, p > 1 or p contains NaNs")
         wanted = supported(dtype)
@@ -424,15 +418,6 @@ class Distributions(Source):
         drawn *= factor
         drawn *= _on_device(scale)
         return drawn
-
-
-def _number(function: str, name: str, value: Any) -> float:
-    if not is_scalar(value):
-        raise NotImplementedError(
-            f"arraycore.random.{function} takes one number as {name}: call it for each, or take "
-            "numpy.random and bring its numbers here."
-        )
-    return float(value)
 
 
 def _positive(name: str, value: Any) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import prod
 from operator import index
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -16,12 +16,13 @@ from .._manipulation.views import copyto, moveaxis
 from .._runtime.calls import integers as _integers
 from .._statistics.histograms import searchsorted
 from .._statistics.sorting import argsort, order_rows
-from ._distributions import _BITS, _UNIFORM, Distributions, Size, integer_span
+from ._distributions import _BITS, _UNIFORM, Size, integer_span
+from ._more_distributions import MoreDistributions
 
 State = tuple[tuple[int, int], int]
 
 
-class _Drawing(Distributions):
+class _Drawing(MoreDistributions):
     """The methods of `RandomState` and `Generator` that choose and shuffle."""
 
     __slots__ = ()
@@ -29,10 +30,15 @@ class _Drawing(Distributions):
     def _uniform(self, size: Size, dtype: npt.DTypeLike, out: ndarray | None = None) -> ndarray:
         if out is None:
             return self._floats(_UNIFORM, 0.0, 1.0, size, dtype)
-        if size is not None and _integers(size) != out.shape:
-            raise ValueError("size must match out.shape when used together")
-        copyto(out, self._floats(_UNIFORM, 0.0, 1.0, out.shape, out.dtype))
-        return out
+        return _placed(self._floats(_UNIFORM, 0.0, 1.0, _shape_of(out, size), out.dtype), out)
+
+    def _between(
+        self, low: Any, high: Any, dtype: npt.DTypeLike, endpoint: bool, size: Size
+    ) -> ndarray:
+        wanted = np.dtype(dtype)
+        if any(isinstance(each, ndarray | np.ndarray | list | tuple) for each in (low, high)):
+            return self._integers_between(low, high, wanted, endpoint, size)
+        return self._integers(*integer_span(low, high, wanted, endpoint), wanted, size)
 
     def _order(self, count: int) -> ndarray:
         """Return the numbers below ``count`` in random order, by a stable sort of random words.
@@ -131,8 +137,11 @@ class RandomState(_Drawing):
         """Restart the stream with a seed."""
         self.__init__(seed)  # type: ignore[misc]
 
-    def get_state(self) -> State:
-        """Return the state for :meth:`set_state`: the key and the number of calls."""
+    def get_state(self, legacy: bool = True) -> State:
+        """Return the state for :meth:`set_state`: the key and the number of calls.
+
+        ``legacy`` is accepted for compatibility with NumPy.
+        """
         return self._key, self._calls
 
     def set_state(self, state: State) -> None:
@@ -155,15 +164,18 @@ class RandomState(_Drawing):
         return self.standard_normal(size, dtype)
 
     def randint(
-        self, low: int, high: int | None = None, size: Size = None, dtype: npt.DTypeLike = np.int64
+        self, low: Any, high: Any = None, size: Size = None, dtype: npt.DTypeLike = np.int64
     ) -> ndarray:
-        """Return integers of [low, high), or of [0, low) if ``high`` is None.
+        """Return integers of [low, high), or of [0, low) if ``high`` is None. Both may be arrays.
 
         The probability of an integer is wrong by at most 2**-32 for spans up to 2**32, and by at
         most 2**-64 for longer spans.
         """
-        wanted = np.dtype(dtype)
-        return self._integers(*integer_span(low, high, wanted, False), wanted, size)
+        return self._between(low, high, dtype, False, size)
+
+    def tomaxint(self, size: Size = None) -> ndarray:
+        """Return integers from 0 to the largest number of int64."""
+        return self._integers(0, 1 << 63, np.dtype(np.int64), size)
 
     def random_integers(self, low: int, high: int | None = None, size: Size = None) -> ndarray:
         """Return integers of [low, high], or of [1, low] if ``high`` is None."""
@@ -203,38 +215,122 @@ class Generator(_Drawing):
 
     def integers(
         self,
-        low: int,
-        high: int | None = None,
+        low: Any,
+        high: Any = None,
         size: Size = None,
         dtype: npt.DTypeLike = np.int64,
         endpoint: bool = False,
     ) -> ndarray:
-        """Return integers of [low, high), or of [low, high] with ``endpoint``."""
-        wanted = np.dtype(dtype)
-        return self._integers(*integer_span(low, high, wanted, endpoint), wanted, size)
+        """Return integers of [low, high), or of [low, high] with ``endpoint``.
+
+        Both ends may be arrays. See :meth:`RandomState.randint`.
+        """
+        return self._between(low, high, dtype, endpoint, size)
 
     def choice(
-        self, a: Any, size: Size = None, replace: bool = True, p: Any = None, axis: int = 0
+        self,
+        a: Any,
+        size: Size = None,
+        replace: bool = True,
+        p: Any = None,
+        axis: int = 0,
+        shuffle: bool = True,
     ) -> ndarray:
-        """Return random parts of an array along an axis, or numbers below an int."""
+        """Return random parts of an array along an axis, or numbers below an int.
+
+        ``shuffle`` is accepted for compatibility with NumPy: the parts always have random order.
+        """
         return self._choice(a, size, replace, p, axis)
 
-    def permuted(self, x: Any, axis: int | None = None) -> ndarray:
+    def permuted(self, x: Any, axis: int | None = None, *, out: ndarray | None = None) -> ndarray:
         """Return an array with each row along an axis shuffled independently.
 
-        None as the axis shuffles all elements.
+        None as the axis shuffles all elements. The result is written to ``out`` where it is given.
         """
         values = as_device_array(x)
         if axis is None:
-            return self.permutation(values.ravel()).reshape(*values.shape)
-        turned = moveaxis(values, axis, -1)
-        keys = self._draw(_BITS, np.dtype(np.uint32), [0, 0], [0, 0], turned.shape)
-        return moveaxis(order_rows(turned, argsort(keys)), -1, axis)
+            made = self.permutation(values.ravel()).reshape(*values.shape)
+        else:
+            turned = moveaxis(values, axis, -1)
+            keys = self._draw(_BITS, np.dtype(np.uint32), [0, 0], [0, 0], turned.shape)
+            made = moveaxis(order_rows(turned, argsort(keys)), -1, axis)
+        return made if out is None else _placed(made, out)
+
+    def standard_normal(
+        self, size: Size = None, dtype: npt.DTypeLike = np.float64, out: ndarray | None = None
+    ) -> ndarray:
+        """Return floats of mean 0 and variance 1, written to ``out`` where it is given."""
+        if out is None:
+            return super().standard_normal(size, dtype)
+        return _placed(super().standard_normal(_shape_of(out, size), out.dtype), out)
+
+    def standard_exponential(
+        self,
+        size: Size = None,
+        dtype: npt.DTypeLike = np.float64,
+        method: str = "zig",
+        out: ndarray | None = None,
+    ) -> ndarray:
+        """Return exponentially distributed floats of mean 1, written to ``out`` where it is given.
+
+        ``method`` is accepted for compatibility with NumPy.
+        """
+        if method not in ("zig", "inv"):
+            raise ValueError(f"method must be 'zig' or 'inv', not {method!r}")
+        if out is None:
+            return super().standard_exponential(size, dtype)
+        return _placed(super().standard_exponential(_shape_of(out, size), out.dtype), out)
+
+    def standard_gamma(
+        self,
+        shape: Any,
+        size: Size = None,
+        dtype: npt.DTypeLike = np.float64,
+        out: ndarray | None = None,
+    ) -> ndarray:
+        """Return gamma-distributed floats of scale 1, written to ``out`` where it is given."""
+        if out is None:
+            return super().standard_gamma(shape, size, dtype)
+        return _placed(super().standard_gamma(shape, _shape_of(out, size), out.dtype), out)
+
+    def multivariate_hypergeometric(
+        self, colors: Any, nsample: int, size: Size = None, method: str = "marginals"
+    ) -> ndarray:
+        """Return how many elements of each color are drawn without replacement; by NumPy on the
+        CPU.
+
+        ``method`` is accepted for compatibility with NumPy.
+        """
+        if method not in ("marginals", "count"):
+            raise ValueError('method must be "count" or "marginals".')
+        return self._by_numpy("multivariate_hypergeometric", colors, nsample, size=size)
+
+    @property
+    def bit_generator(self) -> NoReturn:
+        """Raise NotImplementedError: the stream's state is a key and a number of calls."""
+        raise NotImplementedError(
+            "arraycore's streams have no bit_generator: pickle the stream, or take get_state() of "
+            "a RandomState."
+        )
 
     def spawn(self, n_children: int) -> list[Generator]:
         """Return independent streams, seeded by this stream's key and number of calls."""
         number, self._calls = self._calls, self._calls + 1
         return [Generator([*self._key, number, child]) for child in range(n_children)]
+
+
+def _shape_of(out: ndarray, size: Size) -> tuple[int, ...]:
+    """Return the shape of ``out``; raise ValueError if ``size`` is another one."""
+    if size is not None and _integers(size) != out.shape:
+        raise ValueError("size must match out.shape when used together")
+    return out.shape
+
+
+def _placed(made: ndarray, out: ndarray) -> ndarray:
+    if made.shape != out.shape:
+        raise ValueError("out must have the same shape as x")
+    copyto(out, made)
+    return out
 
 
 def default_rng(seed: Any = None) -> Generator:

@@ -156,9 +156,8 @@ def test_wrong_calls_say_what_is_wrong() -> None:
         ac.add(a, a, a, a)
     with pytest.raises(TypeError, match="bitwise_and does not take"):
         ac.bitwise_and(a, a)
-    for method in ("reduceat",):
-        with pytest.raises(NotImplementedError, match=f"no add.{method}: "):
-            getattr(ac.add, method)(a)
+    with pytest.raises(NotImplementedError, match=r"no add\.reduceat: "):
+        ac.add.reduceat(a, [0, 1])
 
 
 def test_numpys_ufuncs_with_our_arrays_are_ours() -> None:

@@ -140,8 +140,6 @@ def test_distinct_values_in_all_forms() -> None:
     assert [each.tolist() for each in ac.unique_counts(ac.array(x))] == [[1, 2, 3, 9], [2, 1, 2, 1]]
     assert ac.unique_inverse(ac.array(x)).inverse_indices.tolist() == inverse.tolist()
     assert ac.unique_values(ac.array(x)).tolist() == [1, 2, 3, 9]
-    with pytest.raises(NotImplementedError, match="take"):
-        ac.unique(ac.array(x), axis=0)
 
 
 def test_sets_are_numpys() -> None:

@@ -14,7 +14,7 @@ import arraycore.random as _ours
 import numpy as np
 from arraycore.random import *  # noqa: F403
 
-from ._shared.unsupported import HOST, names_of
+from ._shared.unsupported import names_of
 
 #: The position of each function's dtype argument; None if it is a keyword argument only.
 _DTYPE_AT = {
@@ -43,26 +43,7 @@ def _in_float32(function: Callable[..., Any], place: int | None) -> Callable[...
 globals().update(
     {name: _in_float32(getattr(_ours, name), place) for name, place in _DTYPE_AT.items()}
 )
-_lookup = names_of(
-    "cupy.random",
-    "arraycore.random",
-    dict.fromkeys(
-        (
-            "hypergeometric",
-            "logseries",
-            "multinomial",
-            "multivariate_normal",
-            "negative_binomial",
-            "noncentral_chisquare",
-            "noncentral_f",
-            "triangular",
-            "vonmises",
-            "wald",
-            "zipf",
-        ),
-        HOST,
-    ),
-)
+_lookup = names_of("cupy.random", "arraycore.random", {})
 
 
 def __getattr__(name: str) -> Any:

@@ -21,7 +21,9 @@ def get_array_module(*args: Any) -> Any:
     return sys.modules["cupy"] if on_device else np
 
 
-def asnumpy(a: Any, stream: Any = None, order: str = "C", out: Any = None) -> Any:
+def asnumpy(
+    a: Any, stream: Any = None, order: str = "C", out: Any = None, *, blocking: bool = True
+) -> Any:
     """Return an array of arraycore, or anything that NumPy accepts, as a NumPy array.
 
     Parameters
@@ -34,6 +36,8 @@ def asnumpy(a: Any, stream: Any = None, order: str = "C", out: Any = None) -> An
         The result's layout.
     out : numpy.ndarray, optional
         Receives the result; it is returned.
+    blocking : bool
+        Without effect: reading always waits.
     """
     if isinstance(a, ndarray):
         return a.get(stream, order, out)
