@@ -1,5 +1,6 @@
 // Tests the plots of parameters in a real browser: a brush chooses trials, and the table and the slices show the same ones.
 
+import { readFile } from "node:fs/promises";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { en } from "../src/research/words/en.ts";
@@ -131,6 +132,70 @@ describe("parallel coordinates", () => {
       await page.locator("[data-part=columns] summary").click();
       await page.locator("[data-show='param:channels']").uncheck();
       await expect.poll(() => page.locator("[data-grip]").count()).toBe(3);
+    });
+  });
+});
+
+/** Presses a button of a plot's frame, and returns the file that the browser saves. */
+async function saved(page: Page, plot: string, kind: "csv" | "svg" | "png"): Promise<Buffer> {
+  const download = page.waitForEvent("download");
+  await page.locator(`[data-plot="${plot}"] [data-action=save_${kind}]`).press("Enter");
+  return readFile(await (await download).path());
+}
+
+describe("the frame of a plot", () => {
+  it.each([
+    ["study_contour", "contour", "lr,momentum,Value", 38, "at most"],
+    ["study_rank", "rank", "Trial,lr,momentum,Value,Rank,Meets its constraints", 38, "largest: "],
+    ["study_edf", "edf", "Value,Share of trials", 100, "Value"],
+    ["study_parallel", "parallel", "Trial,Value,channels,lr,optimizer", 38, "optimizer"],
+    ["study_slice", "slice-lr", "Trial,lr,Value,Meets its constraints", 38, "Value against lr"],
+  ])(
+    "of %s saves its numbers and its picture, by keyboard",
+    async (story, plot, head, rows, text) => {
+      await withPlot(story, async (page) => {
+        const frame = page.locator(`[data-plot="${plot}"]`);
+        await frame.locator(".plot-more > summary").focus();
+        await page.keyboard.press("Enter");
+        await frame.locator("[data-action=save_csv]").waitFor();
+        expect(await frame.locator(".plot-table tbody tr").count()).toBe(rows);
+        expect(await violations(page)).toEqual([]);
+        const lines = (await saved(page, plot, "csv")).toString().trimEnd().split("\r\n");
+        expect([lines[0], lines.length]).toEqual([head, rows + 1]);
+        const svg = (await saved(page, plot, "svg")).toString();
+        expect(svg).toContain(text);
+        expect(svg).not.toMatch(/var\(|NaN|class=/);
+        expect(svg.match(/<path /g)?.length ?? 0).toBeGreaterThan(3);
+        // The size of a PNG is in its head. A picture of one colour would be a few kilobytes at most.
+        const png = await saved(page, plot, "png");
+        expect(png.toString("latin1", 1, 4)).toBe("PNG");
+        const width = Number(/ width="([\d.]+)"/.exec(svg)?.[1]);
+        expect(Math.abs(png.readUInt32BE(16) - 3 * width)).toBeLessThanOrEqual(3);
+        expect(png.length).toBeGreaterThan(8_000);
+        const drawn = await page.evaluate(async (content) => {
+          const image = new Image();
+          image.src = `data:image/svg+xml,${encodeURIComponent(content)}`;
+          await image.decode();
+          return image.naturalWidth > 300;
+        }, svg);
+        expect(drawn).toBe(true);
+      });
+    },
+  );
+});
+
+describe("contour and rank", () => {
+  it.each(["contour", "rank"])("%s shows the two parameters that are chosen", async (part) => {
+    await withPlot(`study_${part}`, async (page) => {
+      const plot = page.locator(`[data-plot=${part}] .plot-area`);
+      expect(await plot.getAttribute("data-dots")).toBe("38");
+      await page.locator("[data-action=up]").selectOption({ label: "width" });
+      await expect.poll(() => plot.getAttribute("aria-label")).toContain("lr and width");
+      // The same parameter twice has no surface, but dots.
+      await page.locator("[data-action=across]").selectOption({ label: "width" });
+      await expect.poll(() => plot.getAttribute("aria-label")).toContain("width and width");
+      expect(await plot.getAttribute("data-dots")).toBe("38");
+      expect(await plot.locator(".contour-level").count()).toBe(0);
     });
   });
 });

@@ -1,5 +1,6 @@
 // The console's REST interface (server/docs/rest.md). The researcher's token is sent only in a header. Page thread.
 
+import type { Distributions } from "./model/distribution.ts";
 import {
   type ArtifactRow,
   artifactsOf,
@@ -27,6 +28,7 @@ import {
   seriesNamesOf,
   seriesOf,
   sharesOf,
+  spaceOfStudy,
   studiesOf,
   studyOf,
   type TrialDetail,
@@ -81,6 +83,8 @@ export interface Api {
   /** Returns the newest studies, at most `count`, and whether there are older ones. */
   studies(count: number): Promise<StudiesPage>;
   study(study: number): Promise<StudyRow>;
+  /** Returns the distributions of the space from which the server makes a study's trials. */
+  space(study: number): Promise<Distributions>;
   /** Returns some of the trials that finished after the cursor `after`, and the next cursor; none if there is none. */
   trials(
     study: number,
@@ -175,6 +179,10 @@ export class ConsoleApi implements Api {
 
   study(study: number): Promise<StudyRow> {
     return this.#ask("GET", `/api/studies/${study}?space=names`, studyOf);
+  }
+
+  space(study: number): Promise<Distributions> {
+    return this.#ask("GET", `/api/studies/${study}`, spaceOfStudy);
   }
 
   trials(study: number, after: number) {

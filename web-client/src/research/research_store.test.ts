@@ -171,6 +171,59 @@ describe("following", () => {
     expect(store.data.value.trials.find((row) => row.seq === 200)?.values).toEqual([9]);
   });
 
+  it("keeps rows still while newer ones arrive, until the reader wants them or goes elsewhere", async () => {
+    const { store, api, tick, go } = scenario("#/studies/7");
+    await settled();
+    const before = store.data.value;
+    store.keepStill(true);
+    const arrive = async (seq: number) => {
+      const late = { ...api.rows.trials.find((row) => row.study === 7), seq, trial: 1_000 + seq };
+      api.rows = {
+        ...api.rows,
+        studies: api.rows.studies.map((row) => (row.study === 7 ? { ...row, cursor: seq } : row)),
+        trials: [...api.rows.trials, late],
+      };
+      tick();
+      await settled();
+    };
+    await arrive(300);
+    await arrive(301);
+    expect(store.data.value).toBe(before);
+    expect(store.waiting.value).toBe(2);
+    // Rows that wait are not asked for again.
+    expect(api.calls.filter((call) => call.startsWith("trials 7")).at(-1)).toBe("trials 7 300");
+    store.keepStill(false);
+    expect(store.data.value.trials).toHaveLength(before.trials.length + 2);
+    expect([store.waiting.value, store.data.value.cursor]).toEqual([0, 301]);
+    await arrive(302);
+    expect(store.data.value.trials).toHaveLength(before.trials.length + 3);
+    store.keepStill(true);
+    await arrive(303);
+    go("#/studies/5");
+    await settled();
+    expect([store.isStill.value, store.waiting.value, store.data.value.study]).toEqual([
+      false,
+      0,
+      5,
+    ]);
+  });
+
+  it("reads a study's space once, and does without it where the server does not answer", async () => {
+    const { store, api } = scenario("#/studies/5");
+    await settled();
+    await Promise.all([store.loadSpace(), store.loadSpace()]);
+    expect(store.space.value?.get("lr")).toEqual({
+      kind: "categorical",
+      choices: [0.1, 0.01, 0.001],
+    });
+    await store.loadSpace();
+    expect(api.calls.filter((call) => call.startsWith("space"))).toEqual(["space 5"]);
+    const other = scenario("#/studies/5", { rows: { faults: { space: "unreachable" } } });
+    await settled();
+    await other.store.loadSpace();
+    expect([other.store.space.value?.size, other.store.problem.value]).toEqual([0, null]);
+  });
+
   it("waits longer after each failure, says why, and recovers", async () => {
     const { store, api, timers, tick } = scenario("#/studies/7");
     await settled();

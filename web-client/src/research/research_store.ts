@@ -5,6 +5,7 @@ import { computed, type ReadonlySignal, type Signal, signal } from "@preact/sign
 import { Formatter } from "../i18n/format.ts";
 import type { Language } from "../i18n/language.ts";
 import { type Api, ConsoleError } from "./api.ts";
+import type { Distributions } from "./model/distribution.ts";
 import { hashOf, type Route, routeOf, studyOfRoute } from "./model/route.ts";
 import type {
   ArtifactRow,
@@ -131,6 +132,12 @@ export class ResearchStore {
   readonly study: Signal<StudyRow | null> = signal(null);
   /** The rows of the open study. At first they are the empty rows of study 0, which does not exist. */
   readonly data: Signal<StudyData> = signal(noTrials(0));
+  /** Whether the reader wants the rows to stay as they are while newer ones arrive. */
+  readonly isStill: Signal<boolean> = signal(false);
+  /** The number of rows that have arrived since then. */
+  readonly waiting: Signal<number> = signal(0);
+  /** The distributions of the open study's space; null before `loadSpace`. */
+  readonly space: Signal<Distributions | null> = signal(null);
   readonly detail: Signal<TrialDetail | null> = signal(null);
   /** The series of the open study. */
   readonly series = new SeriesStore();
@@ -157,6 +164,8 @@ export class ResearchStore {
   readonly trials = new TrialsStore(this.data, this.study);
 
   readonly #environment: ResearchEnvironment;
+  /** The newest rows while older ones are shown, because the reader wants that. */
+  #newer: StudyData | null = null;
   #api: Api | null = null;
   /** Counts changes of route and session. An answer to a request from before the last change is ignored. */
   #era = 0;
@@ -223,6 +232,31 @@ export class ResearchStore {
   setLanguage(language: Language): void {
     this.language.value = language;
     this.#environment.rememberLanguage(language);
+  }
+
+  /** Keeps the rows as they are, or shows the newest ones and those that arrive from now on. */
+  keepStill(isStill: boolean): void {
+    this.isStill.value = isStill;
+    if (!isStill) {
+      this.data.value = this.#newer ?? this.data.value;
+      this.#newer = null;
+      this.waiting.value = 0;
+    }
+  }
+
+  /** Reads the distributions of the open study's space, once. Without an answer plots do without them. */
+  async loadSpace(): Promise<void> {
+    const study = this.study.value;
+    if (this.#api === null || study === null || this.space.value !== null) {
+      return;
+    }
+    this.space.value = new Map();
+    // The trials of an ask-and-tell study have distributions of their own, and it has no space.
+    const space =
+      study.names.length === 0 ? null : await this.#api.space(study.study).catch(() => null);
+    if (space !== null && this.study.value?.study === study.study) {
+      this.space.value = space;
+    }
   }
 
   async cancelStudy(): Promise<void> {
@@ -391,8 +425,7 @@ export class ResearchStore {
     if (studyOfRoute(route) === 0 || studyOfRoute(route) !== studyOfRoute(before)) {
       this.study.value = null;
       this.placement.value = null;
-      this.data.value = noTrials(0);
-      this.series.clear();
+      this.#forgetRows();
       this.trials.clear();
     }
     if (route.page !== "studies") {
@@ -415,8 +448,7 @@ export class ResearchStore {
     this.olderStudies.value = false;
     this.#shownStudies = STUDIES_AT_ONCE;
     this.study.value = null;
-    this.data.value = noTrials(0);
-    this.series.clear();
+    this.#forgetRows();
     this.detail.value = null;
     this.trialSeries.value = [];
     this.files.value = [];
@@ -429,6 +461,16 @@ export class ResearchStore {
     this.removed.value = null;
     this.refusal.value = null;
     this.problem.value = problem;
+  }
+
+  /** Forgets the rows of the study that was shown. */
+  #forgetRows(): void {
+    this.data.value = noTrials(0);
+    this.#newer = null;
+    this.isStill.value = false;
+    this.waiting.value = 0;
+    this.space.value = null;
+    this.series.clear();
   }
 
   #beginEra(): number {
@@ -537,7 +579,10 @@ export class ResearchStore {
         return;
       }
       this.placement.value = placement;
-      await Promise.all([this.series.refresh(api, study), this.#loadTrials(era, api, study)]);
+      await Promise.all([
+        this.isStill.value ? null : this.series.refresh(api, study),
+        this.#loadTrials(era, api, study),
+      ]);
     }
   }
 
@@ -546,7 +591,7 @@ export class ResearchStore {
       this.data.value = noTrials(study.study);
     }
     // The first rows are shown at once, and those after them many at a time, because each version is drawn anew.
-    let read = this.data.value;
+    let read = this.#newer ?? this.data.value;
     while (study.cursor > read.cursor && !read.full) {
       const { trials, cursor } = await api.trials(study.study, read.cursor);
       if (era !== this.#era) {
@@ -556,11 +601,18 @@ export class ResearchStore {
         break;
       }
       read = withRows(read, trials, cursor);
+      if (this.isStill.value) {
+        this.#newer = read;
+        this.waiting.value += trials.length;
+        continue;
+      }
       const shown = this.data.value.trials.length;
       if (shown === 0 || read.trials.length - shown >= SHOWN_AT_ONCE) {
         this.data.value = read;
       }
     }
-    this.data.value = read;
+    if (!this.isStill.value) {
+      this.data.value = read;
+    }
   }
 }

@@ -4,9 +4,12 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { Chart } from "../ui/chart_view.tsx";
+import type { Point } from "../ui/curve.ts";
 import { linesOf } from "../ui/lines.ts";
 import type { NamedLine, SeriesName, StudyRow } from "./model/rows.ts";
 import { visibleText } from "./model/visible_text.ts";
+import { PlotFrame } from "./plots/frame/plot_frame.tsx";
+import type { PlotTable } from "./plots/frame/plot_table.ts";
 import type { ResearchStore } from "./research_store.ts";
 
 /** The number of charts that are shown before the reader asks for all. */
@@ -63,23 +66,46 @@ function SeriesChart({
           </p>
         </>
       ) : (
-        <Chart
-          chart={chart}
-          kind="many"
+        <PlotFrame
+          store={store}
+          id={`series-${name}`}
           title={name}
-          summary={words.seriesSummary(
-            name,
-            format.integer((lines?.finished.size ?? 0) + (lines?.running.size ?? 0)),
-            format.value(chart.minValue),
-            format.value(chart.maxValue),
-          )}
-          xLabel={store.words.value.trial.stepAxis}
-          value={(value) => format.metric(value)}
-          step={(value) => format.integer(value)}
-        />
+          table={() =>
+            seriesTable([...(lines?.finished ?? []), ...(lines?.running ?? [])], name, store)
+          }
+        >
+          <Chart
+            chart={chart}
+            kind="many"
+            title={name}
+            summary={words.seriesSummary(
+              name,
+              format.integer((lines?.finished.size ?? 0) + (lines?.running.size ?? 0)),
+              format.value(chart.minValue),
+              format.value(chart.maxValue),
+            )}
+            xLabel={store.words.value.trial.stepAxis}
+            value={(value) => format.metric(value)}
+            step={(value) => format.integer(value)}
+          />
+        </PlotFrame>
       )}
     </section>
   );
+}
+
+function seriesTable(
+  lines: readonly (readonly [trial: number, points: readonly Point[]])[],
+  name: string,
+  store: ResearchStore,
+): PlotTable {
+  const words = store.words.value;
+  return {
+    columns: [words.table.columns.trial, words.trial.stepAxis, name],
+    rows: lines.flatMap(([trial, points]) =>
+      points.map(([step, value]) => [trial, step, value] as const),
+    ),
+  };
 }
 
 /** Shows a chart for each series of a study, with a line for each trial. */

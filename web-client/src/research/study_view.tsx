@@ -15,6 +15,8 @@ import { hashOf, type StudyPart, studyParts } from "./model/route.ts";
 import type { StudyRow } from "./model/rows.ts";
 import { visibleText } from "./model/visible_text.ts";
 import { Pairs } from "./pairs.tsx";
+import { PlotFrame } from "./plots/frame/plot_frame.tsx";
+import type { PlotTable } from "./plots/frame/plot_table.ts";
 import { Loaded } from "./plots/loaded.tsx";
 import { Reject } from "./reject.tsx";
 import type { ResearchStore } from "./research_store.ts";
@@ -240,6 +242,34 @@ function Running({ study, store }: Props) {
   );
 }
 
+/** Returns the table of the values by trial, each with the best feasible value so far if there is one objective. */
+function historyTable(
+  points: readonly Point[],
+  study: StudyRow,
+  infeasible: ReadonlySet<number>,
+  store: ResearchStore,
+): PlotTable {
+  const words = store.words.value;
+  const { columns } = words.table;
+  const pick = study.direction === "minimize" ? Math.min : Math.max;
+  const hasBest = study.directions.length === 1;
+  let best: number | undefined;
+  return {
+    columns: [
+      ...[columns.trial, hasBest ? columns.value : columns.valueNumbered("1")],
+      ...(hasBest ? [words.plots.frame.best] : []),
+    ],
+    rows: [...points]
+      .sort(([a], [b]) => a - b)
+      .map(([trial, value]) => {
+        if (!infeasible.has(trial)) {
+          best = pick(best ?? value, value);
+        }
+        return hasBest ? [trial, value, best] : [trial, value];
+      }),
+  };
+}
+
 function Values({ study, store }: Props) {
   const words = store.words.value.study;
   const format = store.format.value;
@@ -266,20 +296,27 @@ function Values({ study, store }: Props) {
   }
   return (
     <section class="card stack" data-values={chart.count}>
-      <Chart
-        chart={chart}
-        kind="dots"
+      <PlotFrame
+        store={store}
+        id="history"
         title={words.chart}
-        summary={words.chartSummary(
-          format.integer(chart.count),
-          format.value(chart.minValue),
-          format.value(chart.maxValue),
-          study.best === null ? words.noneBest : format.value(study.best.value),
-        )}
-        xLabel={words.trialAxis}
-        value={(value) => format.metric(value)}
-        step={(value) => format.integer(value)}
-      />
+        table={() => historyTable(points, study, infeasible, store)}
+      >
+        <Chart
+          chart={chart}
+          kind="dots"
+          title={words.chart}
+          summary={words.chartSummary(
+            format.integer(chart.count),
+            format.value(chart.minValue),
+            format.value(chart.maxValue),
+            study.best === null ? words.noneBest : format.value(study.best.value),
+          )}
+          xLabel={words.trialAxis}
+          value={(value) => format.metric(value)}
+          step={(value) => format.integer(value)}
+        />
+      </PlotFrame>
       {mayLog ? (
         <label class="switch">
           <input
@@ -430,10 +467,38 @@ function Parts({ study, shown, store }: Props & { readonly shown: StudyPart }) {
   );
 }
 
+/** Keeps the table and the plots as they are while a study runs, and says how much is newer. */
+function Still({ study, store }: Props) {
+  const words = store.words.value.plots.frame;
+  const isStill = store.isStill.value;
+  if (study.state !== "running" && !isStill) {
+    return null;
+  }
+  return (
+    <div class="table-tools">
+      <label class="switch">
+        <input
+          type="checkbox"
+          data-action="still"
+          checked={isStill}
+          onChange={(event) => store.keepStill(event.currentTarget.checked)}
+        />
+        <span>{words.still}</span>
+      </label>
+      <p class="quiet" role="status">
+        {isStill ? words.waiting(store.format.value.integer(store.waiting.value)) : ""}
+      </p>
+    </div>
+  );
+}
+
 const loadFront = () => import("./plots/front_view.tsx").then(({ FrontView }) => FrontView);
 
 const loadParallel = () =>
   import("./plots/parallel_view.tsx").then(({ ParallelView }) => ParallelView);
+const loadContour = () => import("./plots/contour_view.tsx").then(({ ContourView }) => ContourView);
+const loadRank = () => import("./plots/rank_view.tsx").then(({ RankView }) => RankView);
+const loadEdf = () => import("./plots/edf_view.tsx").then(({ EdfView }) => EdfView);
 const loadSlice = () => import("./plots/slice_view.tsx").then(({ SliceView }) => SliceView);
 
 function Part({ part, study, store }: Props & { readonly part: StudyPart }) {
@@ -448,6 +513,12 @@ function Part({ part, study, store }: Props & { readonly part: StudyPart }) {
       return <Loaded load={loadParallel} store={store} />;
     case "slice":
       return <Loaded load={loadSlice} store={store} />;
+    case "contour":
+      return <Loaded load={loadContour} store={store} />;
+    case "rank":
+      return <Loaded load={loadRank} store={store} />;
+    case "edf":
+      return <Loaded load={loadEdf} store={store} />;
     case "series":
       return <StudySeries study={study} store={store} />;
     default:
@@ -475,6 +546,7 @@ export function StudyView({ store }: { readonly store: ResearchStore }) {
       {study === null ? null : (
         <>
           <Parts study={study} shown={route.part} store={store} />
+          <Still study={study} store={store} />
           <Part part={route.part} study={study} store={store} />
         </>
       )}

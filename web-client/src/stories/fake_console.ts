@@ -18,6 +18,7 @@ import {
   seriesNamesOf,
   seriesOf,
   sharesOf,
+  spaceOfStudy,
   studyOf,
   trialOf,
   trialSeriesOf,
@@ -75,6 +76,11 @@ export class FakeConsole implements Api {
       throw new ConsoleError("unknown_study", "There is no such study.");
     }
     return studyOf(row);
+  }
+
+  async space(study: number) {
+    await this.#call("space", study);
+    return spaceOfStudy(this.rows.studies.find((one) => one.study === study));
   }
 
   async trials(study: number, after: number) {

@@ -69,6 +69,11 @@ const DEVICES = [
   { device: "d_kk03", class: "node", engine: "Node 24", backend: "cpu" },
 ] as const;
 
+/** Returns the part of a number after its point. */
+function part(value: number): number {
+  return value - Math.floor(value);
+}
+
 /** Returns a loss between 0.04 and 2.3. The formula is fixed, so that pictures can be compared. */
 function lossOf(trial: number): number {
   return (
@@ -416,6 +421,36 @@ function frontOf(rows: readonly Row[], directions: readonly string[]): readonly 
     .map(({ trial }) => trial);
 }
 
+/** A distribution as Optuna writes it. */
+const distribution = (name: "Float" | "Int", low: number, high: number, log: boolean) =>
+  JSON.stringify({
+    name: `${name}Distribution`,
+    attributes: { step: name === "Int" ? 1 : null, low, high, log },
+  });
+
+/** An ask-and-tell study, whose trials have distributions. Every ninth violates its constraints. */
+const ASKED: Partial<ConsoleRows> = {
+  studies: [studyRow(7, { kind: "asked", space: [], wanted: 64 })],
+  trials: TRIALS.map((row) => {
+    const trial = Number(row.trial);
+    const [lr, momentum] = [10 ** (-4 + 3 * part(trial * 0.618)), part(trial * 0.414)];
+    const width = 8 + Math.floor(120 * part(trial * 0.732));
+    const loss = (Math.log10(lr) + 2.3) ** 2 + 2 * (momentum - 0.6) ** 2 + width / 900;
+    const values = { lr, momentum, width };
+    return {
+      ...row,
+      params: JSON.stringify(values),
+      suggested: [
+        ["lr", distribution("Float", 1e-4, 0.1, true), String(lr)],
+        ["momentum", distribution("Float", 0, 1, false), String(momentum)],
+        ["width", distribution("Int", 8, 128, false), String(width)],
+      ],
+      ...(row.state === "complete" ? { values: [loss] } : {}),
+      ...(row.state === "complete" && trial % 9 === 5 ? { infeasible: true } : {}),
+    };
+  }),
+};
+
 const story = (hash: string, rest: Partial<ConsoleRows> = {}): ResearchStory => ({
   hash,
   token: "hfr_story",
@@ -650,6 +685,12 @@ export const researchStories = {
     studies: [severalRow(["minimize", "maximize"])],
     trials: severalTrials(2),
   }),
+  study_edf: story("#/studies/7/edf"),
+  study_edf_empty: story("#/studies/2/edf"),
+  study_rank: story("#/studies/7/rank", ASKED),
+  study_contour: story("#/studies/7/contour", ASKED),
+  study_contour_of_grid: story("#/studies/7/contour"),
+  study_contour_empty: story("#/studies/2/contour"),
   study_series: story("#/studies/7/series"),
   study_infeasible: story("#/studies/7/trials", {
     studies: [studyRow(7, { state: "finished", best: undefined, finished_at: NOW })],

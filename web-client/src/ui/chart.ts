@@ -91,8 +91,8 @@ export interface Frame {
   readonly maxValue: number;
 }
 
-/** Returns the frame that contains all finite points; null without such a point. */
-export function framed(points: readonly Point[], scale: Scale): Frame | null {
+/** Returns the frame that contains all finite points; null without such a point. `wholeX`: only whole numbers label x. */
+export function framed(points: readonly Point[], scale: Scale, wholeX = true): Frame | null {
   const first = points[0];
   if (first === undefined) {
     return null;
@@ -112,7 +112,7 @@ export function framed(points: readonly Point[], scale: Scale): Frame | null {
   const inside = (low: number, high: number, at: number) =>
     (low + at * (high - low - 2 * MARGIN)) / (high - low);
   const yValues = isLog ? powerTicks(minValue, maxValue) : roundTicks(minValue, maxValue, 4);
-  const xValues = roundTicks(minX, maxX, 5).filter(Number.isInteger);
+  const xValues = roundTicks(minX, maxX, 5).filter((x) => !wholeX || Number.isInteger(x));
   return {
     placeX: (x) => round(MARGIN + xAt(x) * (CHART_WIDTH - 2 * MARGIN)),
     placeY: (y) => round(CHART_HEIGHT - MARGIN - yAt(y) * (CHART_HEIGHT - 2 * MARGIN)),

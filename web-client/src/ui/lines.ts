@@ -29,12 +29,16 @@ function groupsOf<T>(lines: readonly T[]): readonly (readonly T[])[] {
 
 /**
  * Returns the chart, or null if no value is finite. Each line is in the order of x. `marked` is the index of a line that
- * is drawn separately, as `best`; -1 marks none.
+ * is drawn separately, as `best`; -1 marks none. `wholeX`: only whole numbers label x.
  */
-export function linesOf(lines: readonly (readonly Point[])[], marked = -1): Chart | null {
+export function linesOf(
+  lines: readonly (readonly Point[])[],
+  marked = -1,
+  wholeX = true,
+): Chart | null {
   const all = lines.map(partsOf);
   const points = all.flat(2);
-  const frame = framed(points, "linear");
+  const frame = framed(points, "linear", wholeX);
   if (frame === null) {
     return null;
   }

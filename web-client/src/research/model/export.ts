@@ -7,7 +7,8 @@ import type { StudyRow, TrialRow } from "./rows.ts";
 /** Matches texts that spreadsheets would run as a formula. Some texts come from volunteers' devices. */
 const FORMULA = /^[=+\-@\t\r]/;
 
-function textCell(text: string): string {
+/** Returns a text as a cell of a CSV file. */
+export function textCell(text: string): string {
   const safe = FORMULA.test(text) ? `'${text}` : text;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
@@ -84,17 +85,23 @@ function finiteOrName([name, value]: readonly [string, number]): [string, number
 /** Returns the trials as JSON. Parameters keep the text that Python wrote. */
 export function jsonOf(study: StudyRow, trials: readonly TrialRow[]): string {
   const { names, best, ...head } = study;
-  const rows = byNumber(trials).map(({ params, attributes, summary, ...rest }) => {
-    const told = { ...rest, summary: Object.fromEntries(summary.map(finiteOrName)) };
-    const parts = `"params": ${objectOf(params)}, "user_attrs": ${objectOf(attributes)}`;
-    return `    {${parts}, ${JSON.stringify(told).slice(1)}`;
-  });
+  const rows = byNumber(trials).map(
+    ({ params, distributions, exactValues, attributes, summary, ...rest }) => {
+      const told = { ...rest, summary: Object.fromEntries(summary.map(finiteOrName)) };
+      const parts = `"params": ${objectOf(params)}, "user_attrs": ${objectOf(attributes)}`;
+      return `    {${parts}, ${JSON.stringify(told).slice(1)}`;
+    },
+  );
   const summary = JSON.stringify({ ...head, names, best_trial: best?.trial ?? null });
   return `{\n  "study": ${summary},\n  "trials": [\n${rows.join(",\n")}\n  ]\n}\n`;
 }
 
-/** Returns a file name without special characters. */
+/** Returns the name of a study's files without special characters, and without an extension. */
+export function fileStem({ name, study }: Pick<StudyRow, "name" | "study">, part = ""): string {
+  const clean = (text: string) => text.replace(/[^\p{L}\p{N}_-]+/gu, "_").slice(0, 80);
+  return `${clean(name)}-${study}${part === "" ? "" : `-${clean(part)}`}`;
+}
+
 export function fileName(study: StudyRow, extension: "csv" | "json"): string {
-  const name = study.name.replace(/[^\p{L}\p{N}_-]+/gu, "_").slice(0, 80);
-  return `${name}-${study.study}.${extension}`;
+  return `${fileStem(study)}.${extension}`;
 }

@@ -67,6 +67,15 @@ describe("attachedOf", () => {
     ]);
   });
 
+  it("names the infinite values among an objective's", () => {
+    const { infinite } = attachedOf('{"values":[1,"inf","-inf","nan",2]}');
+    expect([...infinite]).toEqual([
+      [1, Number.POSITIVE_INFINITY],
+      [2, Number.NEGATIVE_INFINITY],
+    ]);
+    expect(attachedOf('{"values":"inf"}').infinite.size).toBe(0);
+  });
+
   it.each([
     undefined,
     "",
@@ -76,6 +85,6 @@ describe("attachedOf", () => {
     '{"user":[1],"summary":"x"}',
     '{"summary":{"a":"b"}}',
   ])("leaves out what a device has garbled: %s", (text) => {
-    expect(attachedOf(text)).toEqual({ user: [], summary: [] });
+    expect(attachedOf(text)).toEqual({ user: [], summary: [], infinite: new Map() });
   });
 });

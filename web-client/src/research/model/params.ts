@@ -38,10 +38,16 @@ export function paramText({ raw, value }: Pick<Param, "raw" | "value">): string 
 export interface Attached {
   readonly user: readonly Param[];
   readonly summary: readonly (readonly [name: string, value: number])[];
+  /** The infinite values among the objective's, by index: the row has the largest double in the place of each. */
+  readonly infinite: ReadonlyMap<number, number>;
 }
 
 const NOT_FINITE: readonly unknown[] = ["NaN", "Infinity", "-Infinity"];
-const NOTHING: Attached = { user: [], summary: [] };
+const INFINITE: ReadonlyMap<unknown, number> = new Map([
+  ["inf", Number.POSITIVE_INFINITY],
+  ["-inf", Number.NEGATIVE_INFINITY],
+]);
+const NOTHING: Attached = { user: [], summary: [], infinite: new Map() };
 
 function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
@@ -62,7 +68,14 @@ export function attachedOf(text: string | undefined): Attached {
     return NOTHING;
   }
   const summary = isRecord(told.summary) ? Object.entries(told.summary) : [];
+  const values: readonly unknown[] = Array.isArray(told.values) ? told.values : [];
   return {
+    infinite: new Map(
+      values.flatMap((text, i) => {
+        const value = INFINITE.get(text);
+        return value === undefined ? [] : [[i, value] as const];
+      }),
+    ),
     user: isRecord(told.user) ? paramsOf(JSON.stringify(told.user)) : [],
     summary: summary.flatMap(([name, value]) =>
       typeof value === "number" || NOT_FINITE.includes(value) ? [[name, Number(value)]] : [],

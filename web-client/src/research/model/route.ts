@@ -2,7 +2,10 @@
 // Page thread; pure.
 
 /** The views of a study. The overview has the study's own address, and each other view its name after it. */
-export const studyParts = ["overview", "trials", "front", "parallel", "slice", "series"] as const;
+export const studyParts = [
+  ...(["overview", "trials", "front", "parallel", "slice"] as const),
+  ...(["contour", "rank", "edf", "series"] as const),
+] as const;
 export type StudyPart = (typeof studyParts)[number];
 
 export type Route =

@@ -4,7 +4,8 @@
 import * as wire from "@hyperflock/worker-runtime/rows";
 import { RowError, readRow } from "@hyperflock/worker-runtime/rows";
 import type { Point } from "../../ui/curve.ts";
-import { attachedOf, paramsOf } from "./params.ts";
+import { type Distributions, distributionsOf, spaceOf } from "./distribution.ts";
+import { type Attached, attachedOf, paramsOf } from "./params.ts";
 
 export { RowError };
 
@@ -173,12 +174,19 @@ function studyView(row: wire.StudyRow) {
 }
 
 function trialView(row: wire.TrialRow) {
+  const attached = attachedOf(row.attrs);
   return {
     trial: row.trial,
     state: row.state,
     params: paramsOf(row.params),
+    /** The distributions of the parameters of an ask-and-tell study's trial; else empty. */
+    distributions: distributionsOf(row.suggested),
     seed: row.seed,
     values: row.values as readonly number[],
+    /** The values as the objective returned them: one may be infinite, for which a message has the largest double. */
+    exactValues: (attached.infinite.size === 0
+      ? row.values
+      : row.values.map((value, i) => attached.infinite.get(i) ?? value)) as readonly number[],
     /** Whether a complete trial violates its constraints, so that it is never the best. */
     isInfeasible: row.infeasible === true,
     attempts: row.attempts,
@@ -193,17 +201,20 @@ function trialView(row: wire.TrialRow) {
     codeVersion: row.code_version ?? 1,
     error: (row.error ?? null) as FailureRow | null,
     /** The newest value of each series and the numbers that were returned with the value, by name. */
-    summary: summaryOf(row),
+    summary: summaryOf(row, attached),
     /** The attributes that the objective attached. */
-    attributes: attachedOf(row.attrs).user,
+    attributes: attached.user,
   } as const;
 }
 
-function summaryOf(row: wire.TrialRow): readonly (readonly [name: string, value: number])[] {
+function summaryOf(
+  row: wire.TrialRow,
+  attached: Attached,
+): readonly (readonly [name: string, value: number])[] {
   const last = (row.last ?? []).flatMap(([name, value]) =>
     value === null ? [] : [[name, Number(value)] as const],
   );
-  return [...new Map([...last, ...attachedOf(row.attrs).summary])];
+  return [...new Map([...last, ...attached.summary])];
 }
 
 function attemptView(row: wire.AttemptRow) {
@@ -231,6 +242,10 @@ function workerView(row: wire.WorkerRow) {
 }
 
 export const studyOf = (value: unknown) => studyView(readRow(wire.studyRow, value));
+
+/** Reads the distributions of a study's space from its row. */
+export const spaceOfStudy = (value: unknown): Distributions =>
+  spaceOf(readRow(wire.studyRow, value).space);
 
 export const trialOf = (value: unknown) => trialView(readRow(wire.trialRow, value));
 

@@ -4,12 +4,14 @@
 import { useSignal } from "@preact/signals";
 import { useCallback, useMemo } from "preact/hooks";
 import { hashOf } from "../model/route.ts";
-import type { StudyRow } from "../model/rows.ts";
+import type { StudyRow, TrialRow } from "../model/rows.ts";
 import type { ResearchStore } from "../research_store.ts";
 import { cellText, headingOf } from "../trials/cells.ts";
 import { columnKey } from "../trials/columns.ts";
 import { noBestOf } from "../view_model.ts";
 import { axisOf } from "./axis.ts";
+import { PlotFrame } from "./frame/plot_frame.tsx";
+import type { PlotTable } from "./frame/plot_table.ts";
 import type { Mark } from "./scatter.ts";
 import { ScatterPlot } from "./scatter_view.tsx";
 
@@ -28,6 +30,30 @@ export function pairsOf(objectives: number): readonly (readonly [x: number, y: n
   return Array.from({ length: objectives }, (_, x) =>
     Array.from({ length: objectives - x - 1 }, (_, i) => [x, x + 1 + i] as const),
   ).flat();
+}
+
+function frontTable(
+  rows: readonly TrialRow[],
+  marks: readonly Mark[],
+  objectives: readonly [number, number],
+  store: ResearchStore,
+): PlotTable {
+  const words = store.words.value;
+  const { columns } = words.table;
+  return {
+    columns: [
+      columns.trial,
+      ...objectives.map((index) => columns.valueNumbered(String(index + 1))),
+      words.front.heading,
+      words.plots.frame.feasible,
+    ],
+    rows: rows.map((row, i) => [
+      row.trial,
+      ...objectives.map((index) => row.values[index]),
+      String(marks[i] === "best"),
+      String(!row.isInfeasible),
+    ]),
+  };
 }
 
 function Plots({ study, store }: Props) {
@@ -80,36 +106,43 @@ function Plots({ study, store }: Props) {
           {shown.map(([across, up]) => {
             const [x, y] = [axes[across], axes[up]];
             return x === undefined || y === undefined ? null : (
-              <ScatterPlot
+              <PlotFrame
                 key={`${across} ${up}`}
-                x={x}
-                y={y}
-                markOf={markOf}
+                store={store}
+                id={`front-${across + 1}-${up + 1}`}
                 title={words.front.pair(numbered(across), numbered(up))}
-                summary={(dots) =>
-                  words.front.summary(
-                    format.integer(dots),
-                    format.integer(study.bestTrials.length),
-                    numbered(across),
-                    numbered(up),
-                  )
-                }
-                describe={(row) => {
-                  const trial = complete[row];
-                  return trial === undefined
-                    ? ""
-                    : words.front.near(
-                        words.trial.heading(format.integer(trial.trial)),
-                        trial.values.map((value) => format.value(value)).join(", "),
-                      );
-                }}
-                onPick={(row) => {
-                  const trial = complete[row];
-                  if (trial !== undefined) {
-                    store.goTo({ page: "trial", study: study.study, trial: trial.trial });
+                table={() => frontTable(complete, marks, [across, up], store)}
+              >
+                <ScatterPlot
+                  x={x}
+                  y={y}
+                  markOf={markOf}
+                  title={words.front.pair(numbered(across), numbered(up))}
+                  summary={(dots) =>
+                    words.front.summary(
+                      format.integer(dots),
+                      format.integer(study.bestTrials.length),
+                      numbered(across),
+                      numbered(up),
+                    )
                   }
-                }}
-              />
+                  describe={(row) => {
+                    const trial = complete[row];
+                    return trial === undefined
+                      ? ""
+                      : words.front.near(
+                          words.trial.heading(format.integer(trial.trial)),
+                          trial.values.map((value) => format.value(value)).join(", "),
+                        );
+                  }}
+                  onPick={(row) => {
+                    const trial = complete[row];
+                    if (trial !== undefined) {
+                      store.goTo({ page: "trial", study: study.study, trial: trial.trial });
+                    }
+                  }}
+                />
+              </PlotFrame>
             );
           })}
         </div>

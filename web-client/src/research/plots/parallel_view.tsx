@@ -5,10 +5,15 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
+import type { TrialRow } from "../model/rows.ts";
 import type { ResearchStore } from "../research_store.ts";
+import { headingOf } from "../trials/cells.ts";
 import { ColumnChoice } from "../trials/column_choice.tsx";
+import { type Column, cellReader } from "../trials/columns.ts";
 import { sampleOf } from "../trials/grid_window.ts";
 import { RangeFields, Ranges } from "../trials/ranges_view.tsx";
+import { PlotFrame } from "./frame/plot_frame.tsx";
+import { type PlotTable, plotCell } from "./frame/plot_table.ts";
 import {
   AXIS_BOTTOM,
   AXIS_HEIGHT,
@@ -39,10 +44,13 @@ const HEIGHT = AXIS_TOP + AXIS_HEIGHT + AXIS_BOTTOM;
 function AxisView({
   column,
   x,
+  isLast,
   store,
 }: {
   readonly column: ColumnAxis;
   readonly x: number;
+  /** Whether there is no axis and little room to the right of this one. */
+  readonly isLast: boolean;
   readonly store: ResearchStore;
 }) {
   const { key, axis } = column;
@@ -71,7 +79,12 @@ function AxisView({
       {axis.ticks.map((tick) => (
         <g key={`${tick.at} ${tick.text}`}>
           <path class="axis-line" d={`M${x - 3} ${yOf(tick.at)}h6`} />
-          <text class="axis-tick" x={x + 6} y={yOf(tick.at) + 4}>
+          <text
+            class="axis-tick"
+            x={isLast ? x - 6 : x + 6}
+            y={yOf(tick.at) + 4}
+            text-anchor={isLast ? "end" : "start"}
+          >
             {tick.text.length > NAME_CHARS ? `${tick.text.slice(0, NAME_CHARS - 1)}…` : tick.text}
           </text>
         </g>
@@ -108,6 +121,23 @@ function AxisView({
       />
     </g>
   );
+}
+
+function parallelTable(
+  rows: readonly TrialRow[],
+  matching: readonly number[],
+  columns: readonly Column[],
+  store: ResearchStore,
+): PlotTable {
+  const readers = columns.map(cellReader);
+  const shown = matching.flatMap((at) => rows[at] ?? []);
+  return {
+    columns: [
+      store.words.value.table.columns.trial,
+      ...columns.map((column) => headingOf(column, store)),
+    ],
+    rows: shown.map((row) => [row.trial, ...readers.map((read) => plotCell(read(row)))]),
+  };
 }
 
 export function ParallelView({ store }: { readonly store: ResearchStore }) {
@@ -172,36 +202,49 @@ export function ParallelView({ store }: { readonly store: ResearchStore }) {
       ) : (
         <>
           {/* A wide drawing scrolls in its own frame, which the keyboard can reach. */}
-          <section
-            class="parallel"
-            ref={frame}
-            tabIndex={0}
-            aria-label={words.parts.names.parallel}
+          <PlotFrame
+            store={store}
+            id="parallel"
+            title={words.parts.names.parallel}
+            table={() => parallelTable(rows, matching, wanted, store)}
           >
-            <svg
-              width={layout.width}
-              height={HEIGHT}
-              viewBox={`0 0 ${layout.width} ${HEIGHT}`}
-              role="img"
-              data-lines={lines.count}
-              style={{
-                "--strength": Math.sqrt(Math.min(1, STRONG_LINES / Math.max(1, lines.count))),
-              }}
-              aria-label={words.parallel.summary(
-                format.integer(lines.count),
-                format.integer(axes.length),
-              )}
+            <section
+              class="parallel"
+              ref={frame}
+              tabIndex={0}
+              aria-label={words.parts.names.parallel}
             >
-              <path class="line-faint" d={lines.faint} />
-              {lines.bands.map((band, i) => (
-                <path class="line-band" data-band={i} key={`band ${i}`} d={band} />
-              ))}
-              <path class="line-best" d={best} />
-              {axes.map((column, i) => (
-                <AxisView key={column.key} column={column} x={layout.xs[i] ?? 0} store={store} />
-              ))}
-            </svg>
-          </section>
+              <svg
+                width={layout.width}
+                height={HEIGHT}
+                viewBox={`0 0 ${layout.width} ${HEIGHT}`}
+                role="img"
+                data-lines={lines.count}
+                style={{
+                  "--strength": Math.sqrt(Math.min(1, STRONG_LINES / Math.max(1, lines.count))),
+                }}
+                aria-label={words.parallel.summary(
+                  format.integer(lines.count),
+                  format.integer(axes.length),
+                )}
+              >
+                <path class="line-faint" d={lines.faint} />
+                {lines.bands.map((band, i) => (
+                  <path class="line-band" data-band={i} key={`band ${i}`} d={band} />
+                ))}
+                <path class="line-best" d={best} />
+                {axes.map((column, i) => (
+                  <AxisView
+                    key={column.key}
+                    column={column}
+                    x={layout.xs[i] ?? 0}
+                    isLast={i > 0 && i === axes.length - 1}
+                    store={store}
+                  />
+                ))}
+              </svg>
+            </section>
+          </PlotFrame>
           <p role="status" data-matching={matching.length}>
             {words.parallel.matching(
               format.integer(matching.length),

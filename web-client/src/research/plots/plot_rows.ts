@@ -5,8 +5,16 @@ import type { StudyRow, TrialRow } from "../model/rows.ts";
 import type { ResearchStore } from "../research_store.ts";
 import { headingOf } from "../trials/cells.ts";
 import { type Column, cellReader, columnKey } from "../trials/columns.ts";
+import { completeRows } from "./analysis/complete_rows.ts";
 import { type Axis, type AxisScale, axisOf } from "./axis.ts";
 import type { Mark } from "./scatter.ts";
+
+/** Returns the complete trials that match the filter and the ranges, by number. */
+export function useCompleteRows(store: ResearchStore): readonly TrialRow[] {
+  const all = store.data.value.trials;
+  const matches = store.trials.matches.value;
+  return useMemo(() => completeRows(all.filter((_, i) => matches[i] === 1)), [all, matches]);
+}
 
 export interface ColumnAxis {
   readonly key: string;

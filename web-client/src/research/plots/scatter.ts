@@ -10,9 +10,20 @@ const MARGIN = 10;
 /** A pointer so near to a dot, in the same units, means the dot. */
 const NEAR = 16;
 
+/** The classes of ranks from the smallest values to the largest ones. */
+export const rankMarks = [
+  ...(["rank0", "rank1", "rank2", "rank3", "rank4", "rank5", "rank6", "rank7", "rank8"] as const),
+] as const;
+export type RankMark = (typeof rankMarks)[number];
 /** How a dot is drawn. */
-export type Mark = "other" | "best" | "infeasible";
-export const marks = ["infeasible", "other", "best"] as const satisfies readonly Mark[];
+export type Mark = "other" | "best" | "infeasible" | RankMark;
+/** All marks. Those that come later are drawn above the others. */
+export const marks = [
+  "infeasible",
+  ...rankMarks,
+  "other",
+  "best",
+] as const satisfies readonly Mark[];
 
 export const plotX = (at: number) =>
   Math.round((MARGIN + at * (PLOT_WIDTH - 2 * MARGIN)) * 10) / 10;
@@ -27,19 +38,18 @@ export interface Scatter {
 
 /** Returns the dots of all rows that both axes have a place for. */
 export function scatterOf(x: Axis, y: Axis, markOf: (row: number) => Mark): Scatter {
-  const places: Record<Mark, [number, number][]> = { other: [], best: [], infeasible: [] };
+  const places = new Map<Mark, [number, number][]>(marks.map((mark) => [mark, []]));
+  let count = 0;
   x.at.forEach((along, row) => {
     const up = y.at[row] ?? Number.NaN;
     if (!Number.isNaN(along) && !Number.isNaN(up)) {
-      places[markOf(row)].push([plotX(along), plotY(up)]);
+      places.get(markOf(row))?.push([plotX(along), plotY(up)]);
+      count += 1;
     }
   });
-  const count = places.other.length + places.best.length + places.infeasible.length;
-  const paths = {
-    other: dotsOf(places.other),
-    best: dotsOf(places.best),
-    infeasible: dotsOf(places.infeasible),
-  };
+  const paths = Object.fromEntries(
+    marks.map((mark) => [mark, dotsOf(places.get(mark) ?? [])]),
+  ) as Record<Mark, string>;
   return { paths, count };
 }
 

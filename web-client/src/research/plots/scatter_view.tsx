@@ -2,6 +2,7 @@
 // for the keyboard and for screen readers the same trials are in a table. Page thread.
 
 import { useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import type { Axis } from "./axis.ts";
 import {
@@ -22,12 +23,14 @@ interface Props {
   readonly title: string;
   /** What a screen reader says about the plot, by the number of its dots. */
   readonly summary: (dots: number) => string;
+  /** What is drawn below the dots, in the coordinates of `plotX` and `plotY`. */
+  readonly under?: ComponentChildren;
   /** The text about a row that the pointer is near. */
   readonly describe: (row: number) => string;
   readonly onPick: (row: number) => void;
 }
 
-export function ScatterPlot({ x, y, markOf, title, summary, describe, onPick }: Props) {
+export function ScatterPlot({ x, y, markOf, title, summary, under, describe, onPick }: Props) {
   const near = useSignal(-1);
   const scatter = useMemo(() => scatterOf(x, y, markOf), [x, y, markOf]);
   const percent = (place: number, size: number) => `${Math.round((place / size) * 1000) / 10}%`;
@@ -88,9 +91,12 @@ export function ScatterPlot({ x, y, markOf, title, summary, describe, onPick }: 
               d={`M0 ${plotY(tick.at)}H${PLOT_WIDTH}`}
             />
           ))}
-          {marks.map((mark) => (
-            <path class="chart-dots" key={mark} data-mark={mark} d={scatter.paths[mark]} />
-          ))}
+          {under}
+          {marks.map((mark) =>
+            scatter.paths[mark] === "" ? null : (
+              <path class="chart-dots" key={mark} data-mark={mark} d={scatter.paths[mark]} />
+            ),
+          )}
           {marked === null ? null : (
             <path
               class="chart-dots is-near"
@@ -120,5 +126,28 @@ export function ScatterPlot({ x, y, markOf, title, summary, describe, onPick }: 
         {marked === null ? "\u00a0" : describe(marked)}
       </p>
     </figure>
+  );
+}
+
+/** An entry of a plot's legend: the dot of a mark, or the colour of so many regions above each other. */
+export function Key({
+  mark,
+  level = 0,
+  children,
+}: {
+  readonly mark?: Mark;
+  readonly level?: number;
+  readonly children: ComponentChildren;
+}) {
+  return (
+    <li>
+      <svg class="plot-key" viewBox="0 0 16 16" aria-hidden="true">
+        {Array.from({ length: level }, (_, i) => (
+          <path class="contour-level" key={`level ${i}`} d="M0 0H16V16H0z" />
+        ))}
+        {mark === undefined ? null : <path class="chart-dots" data-mark={mark} d="M8 8h0" />}
+      </svg>
+      <span class="plot-key-text">{children}</span>
+    </li>
   );
 }

@@ -3,12 +3,15 @@
 
 import { useSignal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
-import type { StudyRow } from "../model/rows.ts";
+import type { StudyRow, TrialRow } from "../model/rows.ts";
 import type { ResearchStore } from "../research_store.ts";
 import { headingOf } from "../trials/cells.ts";
 import { ColumnChoice } from "../trials/column_choice.tsx";
-import { type Column, columnKey } from "../trials/columns.ts";
+import { type Column, cellReader, columnKey } from "../trials/columns.ts";
 import { Ranges } from "../trials/ranges_view.tsx";
+import { ObjectiveSelect, Switch } from "./choices.tsx";
+import { PlotFrame } from "./frame/plot_frame.tsx";
+import { type PlotTable, plotCell } from "./frame/plot_table.ts";
 import { useAxes, useMarks } from "./plot_rows.ts";
 import { ScatterPlot } from "./scatter_view.tsx";
 
@@ -20,35 +23,30 @@ interface Props {
   readonly store: ResearchStore;
 }
 
-/** Chooses which objective the plots show, and its scale. */
-function Choices({
-  values,
-  chosen,
-  onChoose,
-  store,
-}: {
-  readonly values: readonly Column[];
-  readonly chosen: number;
-  readonly onChoose: (index: number) => void;
-  readonly store: ResearchStore;
-}) {
-  return values.length < 2 ? null : (
-    <label class="choose">
-      <span>{store.words.value.slice.objective}</span>
-      <select
-        class="field"
-        data-action="objective"
-        value={String(chosen)}
-        onChange={(event) => onChoose(Number(event.currentTarget.value))}
-      >
-        {values.map((column, i) => (
-          <option key={columnKey(column)} value={String(i)}>
-            {headingOf(column, store)}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
+function sliceTable(
+  rows: readonly TrialRow[],
+  key: string,
+  objective: number,
+  store: ResearchStore,
+): PlotTable {
+  const words = store.words.value;
+  const param = store.trials.columns.value.find((column) => columnKey(column) === key);
+  const value: Column = { kind: "value", index: objective };
+  const read = cellReader(param ?? value);
+  return {
+    columns: [
+      words.table.columns.trial,
+      headingOf(param ?? value, store),
+      headingOf(value, store),
+      words.plots.frame.feasible,
+    ],
+    rows: rows.map((row) => [
+      row.trial,
+      plotCell(read(row)),
+      row.values[objective],
+      String(!row.isInfeasible),
+    ]),
+  };
 }
 
 function Plots({ study, store }: Props) {
@@ -63,7 +61,6 @@ function Plots({ study, store }: Props) {
     () => all.filter((row, i) => row.state === "complete" && matches[i] === 1),
     [all, matches],
   );
-  const values = store.trials.columns.value.filter(({ kind }) => kind === "value");
   const value: Column = { kind: "value", index: objective.value };
   const [y] = useAxes([value], rows, wantsLog.value ? "log" : "linear", store);
   const params = store.trials.shown.value.filter(({ kind }) => kind === "param");
@@ -77,8 +74,7 @@ function Plots({ study, store }: Props) {
   return (
     <>
       <div class="table-tools">
-        <Choices
-          values={values}
+        <ObjectiveSelect
           chosen={objective.value}
           onChoose={(index) => {
             objective.value = index;
@@ -86,16 +82,14 @@ function Plots({ study, store }: Props) {
           store={store}
         />
         {mayLog ? (
-          <label class="switch">
-            <input
-              type="checkbox"
-              checked={wantsLog.value}
-              onChange={(event) => {
-                wantsLog.value = event.currentTarget.checked;
-              }}
-            />
-            <span>{words.study.logScale}</span>
-          </label>
+          <Switch
+            label={words.study.logScale}
+            action="log"
+            isOn={wantsLog.value}
+            onChange={(isOn) => {
+              wantsLog.value = isOn;
+            }}
+          />
         ) : null}
         <p class="quiet" role="status" data-matching={rows.length}>
           {words.slice.matching(format.integer(rows.length))}
@@ -103,29 +97,36 @@ function Plots({ study, store }: Props) {
       </div>
       <div class="plot-grid">
         {axes.map(({ key, axis }) => (
-          <ScatterPlot
+          <PlotFrame
             key={key}
-            x={axis}
-            y={y.axis}
-            markOf={markOf}
+            store={store}
+            id={`slice-${axis.name}`}
             title={words.front.pair(axis.name, y.axis.name)}
-            summary={(dots) => words.slice.summary(format.integer(dots), axis.name, y.axis.name)}
-            describe={(at) => {
-              const row = rows[at];
-              return row === undefined
-                ? ""
-                : words.front.near(
-                    words.trial.heading(format.integer(row.trial)),
-                    row.values.map((one) => format.value(one)).join(", "),
-                  );
-            }}
-            onPick={(at) => {
-              const row = rows[at];
-              if (row !== undefined) {
-                store.goTo({ page: "trial", study: study.study, trial: row.trial });
-              }
-            }}
-          />
+            table={() => sliceTable(rows, key, objective.value, store)}
+          >
+            <ScatterPlot
+              x={axis}
+              y={y.axis}
+              markOf={markOf}
+              title={words.front.pair(axis.name, y.axis.name)}
+              summary={(dots) => words.slice.summary(format.integer(dots), axis.name, y.axis.name)}
+              describe={(at) => {
+                const row = rows[at];
+                return row === undefined
+                  ? ""
+                  : words.front.near(
+                      words.trial.heading(format.integer(row.trial)),
+                      row.values.map((one) => format.value(one)).join(", "),
+                    );
+              }}
+              onPick={(at) => {
+                const row = rows[at];
+                if (row !== undefined) {
+                  store.goTo({ page: "trial", study: study.study, trial: row.trial });
+                }
+              }}
+            />
+          </PlotFrame>
         ))}
       </div>
       {shown.length < params.length ? (

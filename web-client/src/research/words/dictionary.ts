@@ -10,6 +10,7 @@ import type {
   WebhookEvent,
 } from "../model/rows.ts";
 import type { FilterCode } from "../trials/filter.ts";
+import type { PlotWords } from "./plots/dictionary.ts";
 
 /** Codes for which the page has its own sentence. For any other code it shows the message that came with it. */
 export const problemCodes = [
@@ -398,6 +399,9 @@ export interface Words {
     readonly summary: (dots: string, x: string, y: string) => string;
     readonly all: (count: string) => string;
   };
+
+  /** The plots of a study. */
+  readonly plots: PlotWords;
 
   /** The ranges that a reader chooses on the axes of plots. */
   readonly ranges: {

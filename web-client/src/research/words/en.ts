@@ -1,6 +1,7 @@
 // The English texts of the researcher's page. Page thread; pure data.
 
 import type { Words } from "./dictionary.ts";
+import { plotsEn } from "./plots/en.ts";
 
 export const en: Words = {
   tag: "en",
@@ -410,6 +411,9 @@ export const en: Words = {
       front: "Pareto front",
       parallel: "Parallel coordinates",
       slice: "Slices",
+      contour: "Contour",
+      rank: "Rank",
+      edf: "EDF",
       series: "Logged series",
     },
     failed: "This view was not loaded. The server may be unreachable, or newer than this page.",
@@ -448,6 +452,8 @@ export const en: Words = {
       `${y} against ${x} of ${dots} trials. The table of trials has every number.`,
     all: (count) => `Show all ${count} parameters`,
   },
+
+  plots: plotsEn,
 
   ranges: {
     chosen: (name, range) => `${name}: ${range}`,

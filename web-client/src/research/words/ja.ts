@@ -1,6 +1,7 @@
 // The Japanese texts of the researcher's page. Page thread; pure data.
 
 import type { Words } from "./dictionary.ts";
+import { plotsJa } from "./plots/ja.ts";
 
 export const ja: Words = {
   tag: "ja",
@@ -412,6 +413,9 @@ export const ja: Words = {
       front: "パレートフロント",
       parallel: "平行座標",
       slice: "スライス",
+      contour: "等高線",
+      rank: "順位",
+      edf: "経験分布",
       series: "記録された系列",
     },
     failed:
@@ -451,6 +455,8 @@ export const ja: Words = {
       `${dots} 件の試行の ${x} と ${y} です。すべての数値は試行の表にあります。`,
     all: (count) => `${count} 個のパラメーターすべてを表示`,
   },
+
+  plots: plotsJa,
 
   ranges: {
     chosen: (name, range) => `${name}：${range}`,

@@ -5,6 +5,7 @@ describeWords("the researcher's words", researchWords, {
   sameEverywhere: [
     "/operate/people/usedOf()",
     "/front/near()",
+    "/plots/rank/part()",
     "/ranges/chosen()",
     "/table/cell()",
   ],

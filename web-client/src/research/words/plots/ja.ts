@@ -1,0 +1,51 @@
+// The Japanese texts of a study's plots. Page thread; pure.
+
+import type { PlotWords } from "./dictionary.ts";
+
+export const plotsJa: PlotWords = {
+  frame: {
+    more: "表とファイル",
+    numbers: (title) => `${title}の数値`,
+    save: { csv: "CSV を保存", svg: "SVG を保存", png: "PNG を保存" },
+    first: (count) => `最初の ${count} 行です。すべての行は CSV ファイルにあります。`,
+    best: "これまでの最良値",
+    feasible: "制約を満たす",
+    still: "表示を固定",
+    waiting: (count) => `新しい結果 ${count} 件が待機中です`,
+    nothing: "有限の値をもつ完了した試行はありません。",
+  },
+  edf: {
+    note: "値が x 以下の、完了した試行の割合です。同じ目的関数の二つのスタディでは、線が先に上がるほうに小さい値が多くあります。",
+    title: (name) => `${name}の経験分布`,
+    summary: (count, low, median, high) =>
+      `完了した ${count} 件の試行の値の分布です。${low} から ${high} まで、半数は ${median} 以下です。`,
+    share: "試行の割合",
+  },
+  rank: {
+    note: "完了した試行を二つのパラメーターで示します。色は、完了したすべての試行の中での値の順位です。極端な値があっても、ほかの値の違いが見えます。点を押すとその試行を開きます。",
+    title: (x, y) => `${x} と ${y} による順位`,
+    summary: (dots, x, y) =>
+      `${dots} 件の試行の ${x} と ${y} による順位です。すべての順位は下の表にあります。`,
+    rank: "順位",
+    parts: {
+      least: "最小",
+      quarter: "25 %の位置",
+      middle: "50 %の位置",
+      most: "75 %の位置",
+      last: "最大",
+    },
+    part: (name, value) => `${name}：${value}`,
+  },
+  contour: {
+    note: "二つのパラメーターの組ごとの、近くで最も良い値です。近くに試行がない所は、周りの試行から近い順に重く見て補間します。点を押すとその試行を開きます。",
+    title: (x, y) => `${x} と ${y} の等高線`,
+    summary: (dots, x, y, low, high) =>
+      `${dots} 件の試行の ${x} と ${y} による値です。${low} から ${high} まで。組ごとの最良の値は下の表にあります。`,
+    atLeast: (value) => `${value} 以上`,
+    atMost: (value) => `${value} 以下`,
+    flat: "どちらかのパラメーターの値が一つだけなので、等高線はありません。",
+  },
+  across: "横軸",
+  up: "縦軸",
+  oneParameter: "この図には二つのパラメーターが必要です。",
+};
