@@ -26,7 +26,7 @@ async function withPlot(story: string, use: (page: Page) => Promise<void>): Prom
   try {
     const page = await context.newPage();
     await page.goto(`${server.origin}/research.html?story=${story}&lang=en`);
-    await page.locator("[data-matching]").waitFor();
+    await page.locator("[data-matching], [data-plot]").first().waitFor();
     await use(page);
   } finally {
     await context.close();
@@ -148,6 +148,26 @@ describe("the frame of a plot", () => {
     ["study_contour", "contour", "lr,momentum,Value", 38, "at most"],
     ["study_rank", "rank", "Trial,lr,momentum,Value,Rank,Meets its constraints", 38, "largest: "],
     ["study_edf", "edf", "Value,Share of trials", 100, "Value"],
+    [
+      "study_importance",
+      "importance",
+      "Parameter,Importance,Before the parts add up to 1",
+      3,
+      "lr",
+    ],
+    [
+      ...(["study_timeline", "timeline"] as const),
+      "Trial,Device,State,Started,Ended,Run time (ms),Attempts,Cause,Code",
+      ...([44, "Complete: 38"] as const),
+    ],
+    [
+      "study_front",
+      "front-1-2",
+      "Trial,Value 1,Value 2,Pareto front,Meets its constraints",
+      38,
+      "Value 1",
+    ],
+    ["study_front", "hypervolume", "Trial,Hypervolume", 38, "Trial"],
     ["study_parallel", "parallel", "Trial,Value,channels,lr,optimizer", 38, "optimizer"],
     ["study_slice", "slice-lr", "Trial,lr,Value,Meets its constraints", 38, "Value against lr"],
   ])(
@@ -171,7 +191,7 @@ describe("the frame of a plot", () => {
         expect(png.toString("latin1", 1, 4)).toBe("PNG");
         const width = Number(/ width="([\d.]+)"/.exec(svg)?.[1]);
         expect(Math.abs(png.readUInt32BE(16) - 3 * width)).toBeLessThanOrEqual(3);
-        expect(png.length).toBeGreaterThan(8_000);
+        expect(png.length).toBeGreaterThan(4_000);
         const drawn = await page.evaluate(async (content) => {
           const image = new Image();
           image.src = `data:image/svg+xml,${encodeURIComponent(content)}`;
@@ -182,6 +202,69 @@ describe("the frame of a plot", () => {
       });
     },
   );
+});
+
+describe("importance", () => {
+  it("has a bar for each parameter, and follows the chosen trials", async () => {
+    await withPlot("study_importance", async (page) => {
+      const shares = () =>
+        page
+          .locator("[data-plot=importance] [data-share]")
+          .evaluateAll((bars) => bars.map((bar) => Number(bar.getAttribute("data-share"))));
+      const all = await shares();
+      expect(all).toHaveLength(3);
+      expect(all.reduce((sum, share) => sum + share, 0)).toBeCloseTo(1);
+      await page.getByText(en.plots.importance.few("50")).waitFor();
+      await page.locator("[data-part-link=trials]").click();
+      await page.locator("[data-action=expression]").fill("trial < 20");
+      await page.locator("[data-part-link=importance]").click();
+      await page.locator("[data-part=importance] [data-matching]").waitFor();
+      await expect.poll(() => matching(page)).toBeLessThan(20);
+      expect(await shares()).not.toEqual(all);
+    });
+  });
+
+  it("takes the ranges of a grid from the study's space", async () => {
+    await withPlot("study_importance_of_grid", async (page) => {
+      await expect.poll(() => page.locator("[data-share]").count()).toBe(3);
+    });
+  });
+});
+
+describe("the timeline", () => {
+  it("names the trial of a bar, opens it, and says why trials failed", async () => {
+    await withPlot("study_timeline", async (page) => {
+      expect(await page.locator("[data-lanes]").getAttribute("data-lanes")).toBe("4");
+      expect(await page.locator("[data-causes]").textContent()).toBe("ValueError: 2");
+      expect(await page.locator("[data-again]").textContent()).toBe(en.plots.timeline.again("1"));
+      const lane = page.locator(".lane-plot").first();
+      await lane.hover({ position: { x: 3, y: 8 } });
+      await expect
+        .poll(() => page.locator(".plot-near").textContent())
+        .toMatch(/^Trial 0: Complete/);
+      await lane.click({ position: { x: 3, y: 8 } });
+      await page.locator("[data-view=trial]").waitFor();
+      expect(new URL(page.url()).hash).toBe("#/studies/7/trials/0");
+    });
+  });
+});
+
+describe("the hypervolume", () => {
+  it("follows the reference point that the reader gives, and only a number", async () => {
+    await withPlot("study_front", async (page) => {
+      const summary = () =>
+        page.locator("[data-part=hypervolume] .chart-plot").getAttribute("aria-label");
+      const before = await summary();
+      const field = page.locator("[data-reference='0']");
+      await field.fill("100");
+      await field.press("Enter");
+      await expect.poll(summary).not.toBe(before);
+      await field.fill("far away");
+      await field.press("Enter");
+      await expect.poll(summary).toBe(before);
+      expect(await violations(page)).toEqual([]);
+    });
+  });
 });
 
 describe("contour and rank", () => {

@@ -496,6 +496,10 @@ const loadFront = () => import("./plots/front_view.tsx").then(({ FrontView }) =>
 
 const loadParallel = () =>
   import("./plots/parallel_view.tsx").then(({ ParallelView }) => ParallelView);
+const loadImportance = () =>
+  import("./plots/importance_view.tsx").then(({ ImportanceView }) => ImportanceView);
+const loadTimeline = () =>
+  import("./plots/timeline_view.tsx").then(({ TimelineView }) => TimelineView);
 const loadContour = () => import("./plots/contour_view.tsx").then(({ ContourView }) => ContourView);
 const loadRank = () => import("./plots/rank_view.tsx").then(({ RankView }) => RankView);
 const loadEdf = () => import("./plots/edf_view.tsx").then(({ EdfView }) => EdfView);
@@ -513,6 +517,10 @@ function Part({ part, study, store }: Props & { readonly part: StudyPart }) {
       return <Loaded load={loadParallel} store={store} />;
     case "slice":
       return <Loaded load={loadSlice} store={store} />;
+    case "importance":
+      return <Loaded load={loadImportance} store={store} />;
+    case "timeline":
+      return <Loaded load={loadTimeline} store={store} />;
     case "contour":
       return <Loaded load={loadContour} store={store} />;
     case "rank":

@@ -4,7 +4,7 @@
 /** The views of a study. The overview has the study's own address, and each other view its name after it. */
 export const studyParts = [
   ...(["overview", "trials", "front", "parallel", "slice"] as const),
-  ...(["contour", "rank", "edf", "series"] as const),
+  ...(["importance", "contour", "rank", "edf", "timeline", "series"] as const),
 ] as const;
 export type StudyPart = (typeof studyParts)[number];
 

@@ -12,6 +12,7 @@ import { noBestOf } from "../view_model.ts";
 import { axisOf } from "./axis.ts";
 import { PlotFrame } from "./frame/plot_frame.tsx";
 import type { PlotTable } from "./frame/plot_table.ts";
+import { Hypervolume } from "./hypervolume_view.tsx";
 import type { Mark } from "./scatter.ts";
 import { ScatterPlot } from "./scatter_view.tsx";
 
@@ -265,6 +266,7 @@ export function FrontView({ store }: { readonly store: ResearchStore }) {
     <>
       <Plots study={study} store={store} />
       <BestTrials study={study} store={store} />
+      <Hypervolume study={study} store={store} />
     </>
   );
 }

@@ -4,6 +4,7 @@
 import { useSignal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
+import type { BarKind } from "./analysis/timeline.ts";
 import type { Axis } from "./axis.ts";
 import {
   type Mark,
@@ -129,13 +130,15 @@ export function ScatterPlot({ x, y, markOf, title, summary, under, describe, onP
   );
 }
 
-/** An entry of a plot's legend: the dot of a mark, or the colour of so many regions above each other. */
+/** An entry of a plot's legend: the dot of a mark, a bar, or the colour of so many regions above each other. */
 export function Key({
   mark,
+  bar,
   level = 0,
   children,
 }: {
   readonly mark?: Mark;
+  readonly bar?: BarKind;
   readonly level?: number;
   readonly children: ComponentChildren;
 }) {
@@ -145,6 +148,7 @@ export function Key({
         {Array.from({ length: level }, (_, i) => (
           <path class="contour-level" key={`level ${i}`} d="M0 0H16V16H0z" />
         ))}
+        {bar === undefined ? null : <path class="bar" data-kind={bar} d="M0 0H16V16H0z" />}
         {mark === undefined ? null : <path class="chart-dots" data-mark={mark} d="M8 8h0" />}
       </svg>
       <span class="plot-key-text">{children}</span>

@@ -413,9 +413,11 @@ export const ja: Words = {
       front: "パレートフロント",
       parallel: "平行座標",
       slice: "スライス",
+      importance: "重要度",
       contour: "等高線",
       rank: "順位",
       edf: "経験分布",
+      timeline: "タイムライン",
       series: "記録された系列",
     },
     failed:

@@ -6,6 +6,7 @@ describeWords("the researcher's words", researchWords, {
     "/operate/people/usedOf()",
     "/front/near()",
     "/plots/rank/part()",
+    "/plots/timeline/count()",
     "/ranges/chosen()",
     "/table/cell()",
   ],

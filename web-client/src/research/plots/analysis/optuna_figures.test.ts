@@ -7,6 +7,8 @@ import { trialOf } from "../../model/rows.ts";
 import { completeRows, finiteRows } from "./complete_rows.ts";
 import { contourOf } from "./contour.ts";
 import { edfOf } from "./edf.ts";
+import { hypervolumeHistory } from "./hypervolume.ts";
+import { importancesOf } from "./importance.ts";
 import { rankShares } from "./rank.ts";
 
 type Numbers = readonly (number | string)[];
@@ -75,6 +77,29 @@ describe.each(cases as unknown as readonly Case[])("$name", (one) => {
       );
     },
   );
+
+  it.each(one.figures.objectives.map((figure, i) => ({ figure, i })))(
+    "has Optuna's importance of each parameter for objective $i",
+    ({ figure, i }) => {
+      const found = importancesOf(complete, i, one.directions[i] ?? "minimize");
+      const want = figure.importance;
+      expect(found.map(({ name }) => name).sort()).toEqual(Object.keys(want).sort());
+      expectSame(
+        found.map(({ raw }) => raw),
+        found.map(({ name }) => want[name] ?? Number.NaN),
+      );
+      expect(found.every(({ raw }, at) => raw <= (found[at - 1]?.raw ?? raw))).toBe(true);
+      const sum = found.reduce((total, { share }) => total + share, 0);
+      expect(sum).toBeCloseTo(found.length === 0 ? 0 : 1);
+    },
+  );
+
+  it.runIf(one.reference !== null)("has Optuna's history of the hypervolume", () => {
+    const history = hypervolumeHistory(complete, one.directions, one.reference ?? []);
+    expect(history.isCut).toBe(false);
+    expect(history.trials).toEqual(one.figures.hypervolume?.trials);
+    expectSame(history.values, one.figures.hypervolume?.values ?? []);
+  });
 
   it.each(one.figures.contour ?? [])("has Optuna's contour of $params", (figure) => {
     const [x = "", y = ""] = figure.params;

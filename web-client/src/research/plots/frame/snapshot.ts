@@ -38,7 +38,7 @@ function labelsOf(element: Element, origin: DOMRect): Label[] {
   const box = element.getBoundingClientRect();
   return [
     {
-      text: element.textContent ?? "",
+      text: shownText(element),
       x: box.left - origin.left + (style.textAlign === "center" ? centred(element, box) : 0),
       y: box.top - origin.top + box.height / 2 + size * 0.35,
       size,
@@ -46,6 +46,13 @@ function labelsOf(element: Element, origin: DOMRect): Label[] {
       color: style.color,
     },
   ];
+}
+
+/** Returns the part of a text that is seen where the rest is cut off. */
+function shownText(element: Element): string {
+  const text = element.textContent ?? "";
+  const part = element.clientWidth / element.scrollWidth;
+  return part < 1 ? `${text.slice(0, Math.floor(text.length * part) - 1)}…` : text;
 }
 
 /** Returns how far the text of a centred block is from its left edge. */

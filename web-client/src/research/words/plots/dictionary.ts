@@ -36,6 +36,36 @@ export interface PlotWords {
     readonly atMost: (value: string) => string;
     readonly flat: string;
   };
+  readonly importance: {
+    readonly note: string;
+    readonly title: (name: string) => string;
+    readonly few: (trials: string) => string;
+    readonly nothing: string;
+    readonly parameter: string;
+    readonly share: string;
+    readonly raw: string;
+  };
+  readonly timeline: {
+    readonly note: string;
+    readonly nothing: string;
+    readonly span: (from: string, to: string) => string;
+    readonly trials: (count: string) => string;
+    readonly noDevice: string;
+    readonly runMs: string;
+    readonly attempts: (count: string) => string;
+    readonly again: (count: string) => string;
+    readonly causes: string;
+    readonly count: (what: string, count: string) => string;
+    readonly all: (count: string) => string;
+  };
+  readonly hypervolume: {
+    readonly heading: string;
+    readonly note: string;
+    readonly reference: string;
+    readonly title: (reference: string) => string;
+    readonly summary: (trials: string, last: string) => string;
+    readonly cut: (trials: string) => string;
+  };
   readonly across: string;
   readonly up: string;
   readonly oneParameter: string;
