@@ -1,6 +1,7 @@
 // Tests every state of the join page in a real browser: it fits narrow and wide screens, has no accessibility violation
 // in light and dark mode, and works by keyboard alone.
 
+import { readFile } from "node:fs/promises";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { en } from "../src/i18n/en.ts";
@@ -272,3 +273,31 @@ it("copies the join link for another browser", async () => {
   expect(copied).toBe(`${server.origin}/join#${STORY_CODE}`);
   await context.close();
 });
+
+describe.each(VOLUNTEER_LANGUAGES)("the card to share in %s", (language) => {
+  it.each(["given", "given_to_two", "given_awkward"])("%s is a picture", async (story) => {
+    const page = await browser.newPage({ viewport: { width: 390, height: 844 } });
+    await show(page, story, language);
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.locator("[data-action=share_card]").click(),
+    ]);
+    expect(download.suggestedFilename()).toBe("hyperflock.png");
+    const png = await readFile(await download.path());
+    expect(png.subarray(1, 4).toString()).toBe("PNG");
+    expect([png.readUInt32BE(16), png.readUInt32BE(20)]).toEqual([1_200, 630]);
+    // No chunk has room for a text, a place or a time.
+    expect(chunksOf(png).filter((chunk) => /^(tEXt|zTXt|iTXt|eXIf|tIME)$/.test(chunk))).toEqual([]);
+    await page.locator(".card-offer [role=status]:not(:empty)").waitFor();
+    await page.close();
+  });
+});
+
+/** Returns the types of the chunks of a PNG. */
+function chunksOf(png: Buffer): string[] {
+  const types: string[] = [];
+  for (let at = 8; at + 8 <= png.length; at += 12 + png.readUInt32BE(at)) {
+    types.push(png.toString("latin1", at + 4, at + 8));
+  }
+  return types;
+}

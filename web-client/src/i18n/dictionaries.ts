@@ -2,12 +2,12 @@
 
 import type { Dictionary } from "./dictionary.ts";
 import { en } from "./en.ts";
-import { ja } from "./ja.ts";
 import { PageWords } from "./page_words.ts";
 
-export const dictionaries = new PageWords<Dictionary>(
-  { en, ja },
+export const dictionaries = new PageWords<Dictionary, "en">(
+  { en },
   {
+    ja: async () => (await import("./ja/index.ts")).ja,
     es: async () => (await import("./es/index.ts")).es,
     zh: async () => (await import("./zh/index.ts")).zh,
   },

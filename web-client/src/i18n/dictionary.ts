@@ -197,6 +197,15 @@ export interface Dictionary {
     /** The number of results that were better than all of their study before them. */
     readonly improved: string;
     readonly note: string;
+    /** A picture of this to share. */
+    readonly card: {
+      readonly make: string;
+      readonly saved: string;
+      readonly failed: string;
+      readonly heading: string;
+      readonly project: (name: string) => string;
+      readonly projects: (count: string) => string;
+    };
   };
 
   readonly project: {

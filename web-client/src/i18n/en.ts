@@ -294,6 +294,15 @@ export const en: Dictionary = {
     time: "Time",
     improved: "Best yet",
     note: "“Best yet” counts results that were better than all of their study before them. The server counts what it has accepted, about half a minute later.",
+    card: {
+      make: "Share a card",
+      saved:
+        "The card is saved as a picture. It names the project and these numbers, and nothing about you.",
+      failed: "The card could not be drawn.",
+      heading: "Computing time lent to research",
+      project: (name) => `for “${name}”`,
+      projects: (count) => `for ${count} projects`,
+    },
   },
 
   project: {

@@ -3,7 +3,7 @@ import { dictionaries } from "./dictionaries.ts";
 import { en } from "./en.ts";
 import { es } from "./es/index.ts";
 import { Formatter } from "./format.ts";
-import { ja } from "./ja.ts";
+import { ja } from "./ja/index.ts";
 import {
   languageNames,
   otherLanguage,

@@ -13,8 +13,6 @@ export const volunteerLanguageNames = {
   zh: "简体中文",
 } as const;
 export type VolunteerLanguage = keyof typeof volunteerLanguageNames;
-/** The languages whose texts are fetched when a reader chooses them. */
-export type FetchedLanguage = Exclude<VolunteerLanguage, Language>;
 
 const STORAGE_KEY = "hyperflock.language";
 const TRADITIONAL_CHINESE = /^zh(-hant\b|-(tw|hk|mo)\b)/i;

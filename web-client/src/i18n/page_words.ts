@@ -1,17 +1,18 @@
-// The texts of one page. English and Japanese are part of the page's script. Each other language is a file of its own,
-// so that nobody fetches a language that is not read. Page thread.
+// The texts of one page. Some languages are part of the page's script. Each other one is a file of its own, so that
+// nobody fetches a language that is not read. Page thread.
 
-import type { FetchedLanguage, Language, VolunteerLanguage } from "./language.ts";
+import type { Language, VolunteerLanguage } from "./language.ts";
 
-export class PageWords<Words> {
+/** `Here`: the languages that are part of the page's script. */
+export class PageWords<Words, Here extends VolunteerLanguage = Language> {
   readonly #here: Map<VolunteerLanguage, Words>;
-  readonly #fetches: Readonly<Record<FetchedLanguage, () => Promise<Words>>>;
+  readonly #fetches: Readonly<Partial<Record<VolunteerLanguage, () => Promise<Words>>>>;
 
   constructor(
-    here: Readonly<Record<Language, Words>>,
-    fetches: Readonly<Record<FetchedLanguage, () => Promise<Words>>>,
+    here: Readonly<Record<Here, Words>>,
+    fetches: Readonly<Record<Exclude<VolunteerLanguage, Here>, () => Promise<Words>>>,
   ) {
-    this.#here = new Map(Object.entries(here) as [Language, Words][]);
+    this.#here = new Map(Object.entries(here) as [Here, Words][]);
     this.#fetches = fetches;
   }
 
@@ -29,8 +30,10 @@ export class PageWords<Words> {
   /** Fetches the texts if they are not here. Returns false if they could not be fetched. */
   async load(language: VolunteerLanguage): Promise<boolean> {
     if (this.has(language)) return true;
+    const fetchWords = this.#fetches[language];
+    if (fetchWords === undefined) return false;
     try {
-      this.#here.set(language, await this.#fetches[language as FetchedLanguage]());
+      this.#here.set(language, await fetchWords());
       return true;
     } catch {
       return false;

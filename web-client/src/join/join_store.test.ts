@@ -327,7 +327,7 @@ describe("JoinStore", () => {
   it("changes the language of everything at once and remembers it", async () => {
     const { store, remembered } = scenario([stories.idle.load]);
     await settled();
-    void store.choice.choose("ja");
+    await store.choice.choose("ja");
     expect(store.panel.value.action?.label).toBe("開始");
     expect(store.words.value.tag).toBe("ja");
     expect(remembered).toEqual(["ja"]);

@@ -16,7 +16,8 @@ const LIMITS: Limits = {
 };
 
 describe("limits in few words", () => {
-  it("name what is set, and that nothing is", () => {
+  it("name what is set, and that nothing is", async () => {
+    await dictionaries.load("ja");
     const say = (limits: Limits, language: "en" | "ja") =>
       limitsSummary(limits, dictionaries.of(language).limits, new Formatter(language));
     expect(say(LIMITS, "en")).toBe(

@@ -314,6 +314,15 @@ export const es: Dictionary = {
     time: "Tiempo",
     improved: "Mejores",
     note: "«Mejores» cuenta los resultados que superaron a todos los anteriores de su estudio. El servidor cuenta lo que ha aceptado, con medio minuto de retraso.",
+    card: {
+      make: "Compartir una tarjeta",
+      saved:
+        "La tarjeta se ha guardado como imagen. Muestra el proyecto y estas cifras, y nada sobre ti.",
+      failed: "No se pudo dibujar la tarjeta.",
+      heading: "Tiempo de cálculo prestado a la investigación",
+      project: (name) => `para «${name}»`,
+      projects: (count) => `para ${count} proyectos`,
+    },
   },
 
   project: {

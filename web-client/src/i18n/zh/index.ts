@@ -248,6 +248,14 @@ export const zh: Dictionary = {
     time: "时间",
     improved: "刷新最佳",
     note: "“刷新最佳”统计优于所属研究此前所有结果的结果。服务器只统计已接受的结果，约晚半分钟。",
+    card: {
+      make: "分享卡片",
+      saved: "卡片已保存为图片。上面只有项目名称和这些数字，没有任何关于你的信息。",
+      failed: "无法生成卡片。",
+      heading: "借给科研的计算时间",
+      project: (name) => `用于“${name}”`,
+      projects: (count) => `用于 ${count} 个项目`,
+    },
   },
 
   project: {

@@ -1,6 +1,7 @@
 // Shows what this browser's devices have given, as the server has counted it. Page thread.
 
 import type { Dictionary } from "../../i18n/dictionary.ts";
+import { CardButton } from "../card/card_button.tsx";
 import type { GivenRow, GivenView } from "./given_view.ts";
 
 interface RowsProps {
@@ -50,6 +51,7 @@ export function GivenPanel({ view, words }: Props) {
         {view.projects.length === 0 ? null : <Rows rows={view.projects} part="projects" />}
       </table>
       <p class="given-note">{words.note}</p>
+      <CardButton view={view} words={words} />
     </div>
   );
 }

@@ -15,6 +15,8 @@ export interface GivenRow {
 export interface GivenView {
   /** Today, the last seven days, and all. */
   readonly spans: readonly GivenRow[];
+  /** The names of the projects, as the page shows them. */
+  readonly names: readonly string[];
   /** Empty if there is only one project. */
   readonly projects: readonly GivenRow[];
 }
@@ -60,6 +62,7 @@ export function givenView(
   const today = devices.filter((device) => device.todaySince === since);
   const names = [...new Set(projects.map(({ name }) => name))];
   return {
+    names: names.map(shownName),
     spans: [
       row(
         words.today(format.clock(since), format.isSameDay(since, now)),

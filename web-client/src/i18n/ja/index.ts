@@ -1,8 +1,8 @@
 // The Japanese texts of the join page. Page thread; pure data.
 
-import { jaApp } from "../app_shell/words.ts";
-import type { Dictionary } from "./dictionary.ts";
-import { jaLimits } from "./limits_words.ts";
+import type { Dictionary } from "../dictionary.ts";
+import { jaApp } from "./app.ts";
+import { jaLimits } from "./limits.ts";
 
 export const ja: Dictionary = {
   tag: "ja",
@@ -305,6 +305,15 @@ export const ja: Dictionary = {
     time: "時間",
     improved: "最高記録",
     note: "「最高記録」は、同じスタディのそれまでのどの結果よりも良かった結果の数です。サーバーが受け入れた結果だけを数え、30 秒ほどで表に入ります。",
+    card: {
+      make: "カードを共有",
+      saved:
+        "カードを画像として保存しました。載っているのはプロジェクト名とこの数字だけで、あなた自身の情報は含まれません。",
+      failed: "カードを作成できませんでした。",
+      heading: "研究に貸した計算時間",
+      project: (name) => `「${name}」のために`,
+      projects: (count) => `${count} 件のプロジェクトのために`,
+    },
   },
 
   project: {
