@@ -3,6 +3,9 @@
 
 import type { BrowserContext, Page } from "playwright-core";
 
+/** How long a busy machine may need. */
+const PATIENCE_MS = 300_000;
+
 export interface Reported {
   readonly charging?: boolean;
   readonly level?: number;
@@ -23,6 +26,12 @@ export interface Device {
   moveDate(hours: number): void;
   /** Lets the clock pass and tells the page the processor's pace every two seconds. */
   pace(seconds: number, pace: number): void;
+  /** Stops the page's monotonic clock, its ticks of one second, and the timers that begin from now on. */
+  hold(): void;
+  /** Lets one second pass while the clock is stopped: ticks and timers that are due run. */
+  second(): void;
+  /** Lets the clock run again. */
+  release(): void;
   /** The number of paces that the python thread has measured. They do not reach the page. */
   measured: number;
 }
@@ -67,7 +76,54 @@ export async function simulateDevice(context: BrowserContext): Promise<void> {
 
     const realNow = performance.now.bind(performance);
     let laterMs = 0;
-    performance.now = () => realNow() + laterMs;
+    let heldAt: number | null = null;
+    performance.now = () => heldAt ?? realNow() + laterMs;
+    const ticks = new Map<ReturnType<typeof setInterval>, () => void>();
+    const realSetInterval = setInterval;
+    const realClearInterval = clearInterval;
+    const observedSetInterval = (run: () => void, ms?: number) => {
+      const id = realSetInterval(() => {
+        if (heldAt === null || ms !== 1_000) run();
+      }, ms);
+      if (ms === 1_000) ticks.set(id, run);
+      return id;
+    };
+    const observedClearInterval = (id: ReturnType<typeof setInterval>) => {
+      ticks.delete(id);
+      realClearInterval(id);
+    };
+    const realSetTimeout = setTimeout;
+    const realClearTimeout = clearTimeout;
+    const waiting = new Map<number, { readonly due: number; readonly run: () => void }>();
+    let timers = 1_000_000_000; // no number that the browser gives
+    const observedSetTimeout = (run: () => void, ms = 0) => {
+      if (heldAt === null || ms <= 0) return realSetTimeout(run, ms);
+      timers += 1;
+      waiting.set(timers, { due: heldAt + ms, run });
+      return timers;
+    };
+    const observedClearTimeout = (id: number) => {
+      if (!waiting.delete(id)) realClearTimeout(id);
+    };
+    /** Runs the timers that are due; with `all`, leaves the others to the browser. */
+    const runTimers = (all: boolean) => {
+      for (const [id, { due, run }] of waiting) {
+        const restMs = due - performance.now();
+        if (restMs > 0 && !all) continue;
+        waiting.delete(id);
+        realSetTimeout(run, Math.max(restMs, 0));
+      }
+    };
+    Object.assign(globalThis, {
+      setInterval: observedSetInterval,
+      clearInterval: observedClearInterval,
+      setTimeout: observedSetTimeout,
+      clearTimeout: observedClearTimeout,
+    });
+    const pass = (ms: number) => {
+      if (heldAt === null) laterMs += ms;
+      else heldAt += ms;
+    };
     const RealDate = Date;
     const dayMs = 86_400_000;
     let offsetMs = dayMs / 2 - (RealDate.now() % dayMs);
@@ -97,15 +153,26 @@ export async function simulateDevice(context: BrowserContext): Promise<void> {
         visibility = isVisible ? "visible" : "hidden";
         document.dispatchEvent(new Event("visibilitychange"));
       },
-      later: (seconds) => {
-        laterMs += seconds * 1_000;
+      later: (seconds) => pass(seconds * 1_000),
+      hold: () => {
+        heldAt ??= performance.now();
+      },
+      second: () => {
+        pass(1_000);
+        for (const tick of [...ticks.values()]) tick();
+        runTimers(false);
+      },
+      release: () => {
+        if (heldAt !== null) laterMs = heldAt - realNow();
+        heldAt = null;
+        runTimers(true);
       },
       moveDate: (hours) => {
         offsetMs += hours * 3_600_000;
       },
       pace: (seconds, pace) => {
         for (let second = 0; second < seconds; second += 2) {
-          laterMs += 2_000;
+          pass(2_000);
           agent?.dispatchEvent(new MessageEvent("message", { data: { kind: "pace", pace } }));
         }
       },
@@ -134,15 +201,28 @@ export const act = (page: Page, ...calls: readonly DeviceCall[]): Promise<void> 
   );
 
 /**
- * Makes the calls, and then `repeated` every tenth of a second, until the page's title is `title`. Returns the
- * milliseconds from the calls to the title, as the page sees them.
+ * Makes the calls, lets one second of the page's clock pass, and waits until the page's title is `title`. No more time
+ * passes on that clock meanwhile. So a page that needs more than a second never gets there, and a busy machine changes
+ * nothing.
  */
+export async function titleInASecond(
+  page: Page,
+  title: string,
+  calls: readonly DeviceCall[],
+): Promise<void> {
+  await act(page, ["hold"], ...calls, ["second"]);
+  const exact = page.getByText(title, { exact: true });
+  await page.locator(".panel-title").and(exact).waitFor({ timeout: PATIENCE_MS });
+  await act(page, ["release"]);
+}
+
+/** Makes the calls, and then `repeated` every tenth of a second, until the page's title is `title`. */
 export const untilTitle = (
   page: Page,
   title: string,
   calls: readonly DeviceCall[],
   repeated: readonly DeviceCall[] = [],
-): Promise<number> =>
+): Promise<void> =>
   page.evaluate(
     async ([wanted, first, again]) => {
       const { device } = globalThis as unknown as {
@@ -151,13 +231,14 @@ export const untilTitle = (
       const make = (all: typeof first) => {
         for (const [name, ...args] of all) device[name]?.(...args);
       };
-      const began = performance.timeOrigin + new Event("now").timeStamp;
       make(first);
       while (document.querySelector(".panel-title")?.textContent !== wanted) {
-        await new Promise((resolve) => setTimeout(resolve, again.length > 0 ? 100 : 5));
+        // A clock that is held has no timers.
+        await new Promise<unknown>((resolve) =>
+          again.length > 0 ? setTimeout(resolve, 100) : requestAnimationFrame(resolve),
+        );
         make(again);
       }
-      return performance.timeOrigin + new Event("now").timeStamp - began;
     },
     [title, calls, repeated] as readonly [
       string,

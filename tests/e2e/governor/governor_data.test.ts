@@ -8,9 +8,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { launchChromium, openProfile } from "../../worker-runtime/node/chromium.ts";
-import { CountingProxy } from "./counting_proxy.ts";
-import { queueStudy, Server, type StudyRow, tapStart, until } from "./stack.ts";
+import { launchChromium, openProfile } from "../../../worker-runtime/node/chromium.ts";
+import { CountingProxy } from "../counting_proxy.ts";
+import { queueStudy, Server, type StudyRow, tapStart, until } from "../stack.ts";
 
 const MIB = 1 << 20;
 let server: Server;

@@ -3,10 +3,10 @@
 
 import type { BrowserContext, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { en } from "../../web-client/src/i18n/en.ts";
-import { launchChromium } from "../../worker-runtime/node/chromium.ts";
+import { en } from "../../../web-client/src/i18n/en.ts";
+import { launchChromium } from "../../../worker-runtime/node/chromium.ts";
+import { queueStudy, Server, type StudyRow, type TrialRow, tapStart, until } from "../stack.ts";
 import { act, type Device, type Reported, simulateDevice } from "./simulated_device.ts";
-import { queueStudy, Server, type StudyRow, type TrialRow, tapStart, until } from "./stack.ts";
 
 let server: Server;
 let browser: Awaited<ReturnType<typeof launchChromium>>;
