@@ -61,6 +61,9 @@ bench_grid64() { node tests/e2e/bench_grid64.ts --out build/reports/grid64.json 
 bench series_page "server web runtime browser python_package"
 bench_series_page() { node tests/e2e/bench_series_page.ts --out build/reports/series_page.json "$@"; }
 
+bench study_page "server web runtime browser python_package"
+bench_study_page() { node tests/e2e/pages/bench_study_page.ts --out build/reports/study_page.json "$@"; }
+
 bench array-core "server array_core_native benches array_core_wasm runtime npm test_wheels browser python_package"
 bench_array-core() { python3 array-core/bench/collect.py "$@"; }
 
