@@ -267,6 +267,66 @@ describe("the hypervolume", () => {
   });
 });
 
+describe("curves", () => {
+  const linesOf = (page: Page, series: string) =>
+    page.locator(`[data-series="${series}"]`).getAttribute("data-lines");
+
+  it("are drawn for the trials that match, with the reported values first", async () => {
+    await withPlot("study_series", async (page) => {
+      expect(await page.locator("[data-series]").first().getAttribute("data-series")).toBe(
+        en.trial.curve,
+      );
+      await page.locator('[data-series="train/loss"] svg').waitFor();
+      expect(Number(await linesOf(page, "train/loss"))).toBeGreaterThan(30);
+      await page.locator("[data-part-link=trials]").click();
+      await page.locator("[data-action=expression]").fill("trial < 8 and state == 'complete'");
+      await page.locator("[data-part-link=series]").click();
+      await expect.poll(() => linesOf(page, "train/loss")).toBe("7");
+    });
+  });
+
+  it("are smoothed above faint lines, and have a logarithmic scale, by keyboard", async () => {
+    await withPlot("study_series", async (page) => {
+      const chart = page.locator('[data-series="train/loss"]');
+      await chart.locator("svg").waitFor();
+      expect(await chart.locator(".is-faint").count()).toBe(0);
+      const path = () => chart.locator(".is-thin").first().getAttribute("d");
+      const before = await path();
+      await page.locator("[data-action=smoothing]").focus();
+      await page.keyboard.press("End");
+      await expect.poll(() => chart.locator(".is-faint").count()).toBeGreaterThan(0);
+      await page.getByText(en.plots.curves.smoothing("99%")).waitFor();
+      const smooth = await path();
+      expect(smooth).not.toBe(before);
+      await page.locator("[data-action=log]").focus();
+      await page.keyboard.press("Space");
+      await expect.poll(path).not.toBe(smooth);
+      expect(await violations(page)).toEqual([]);
+    });
+  });
+
+  it("name the trial of the line below the pointer, and open it", async () => {
+    await withPlot("study_series", async (page) => {
+      const plot = page.locator('[data-series="train/loss"] .chart-plot');
+      await plot.waitFor();
+      await plot.scrollIntoViewIfNeeded();
+      const box = await plot.boundingBox();
+      if (box === null) throw new Error("no plot");
+      const text = () => page.locator('[data-series="train/loss"] .plot-near').textContent();
+      // Somewhere in the middle there is a line.
+      let y = 0;
+      for (y = 10; y < box.height; y += 6) {
+        await page.mouse.move(box.x + box.width / 2, box.y + y);
+        if (/^Trial \d+, step \d+: /.test((await text()) ?? "")) break;
+      }
+      const trial = /^Trial (\d+)/.exec((await text()) ?? "")?.[1];
+      await page.mouse.click(box.x + box.width / 2, box.y + y);
+      await page.locator("[data-view=trial]").waitFor();
+      expect(new URL(page.url()).hash).toBe(`#/studies/7/trials/${trial}`);
+    });
+  });
+});
+
 describe("contour and rank", () => {
   it.each(["contour", "rank"])("%s shows the two parameters that are chosen", async (part) => {
     await withPlot(`study_${part}`, async (page) => {

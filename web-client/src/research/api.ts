@@ -8,6 +8,7 @@ import {
   barredOf,
   type CeilingRow,
   ceilingsOf,
+  curvesOf,
   detailOf,
   joinUrlOf,
   type Me,
@@ -102,6 +103,14 @@ export interface Api {
   ): Promise<{ readonly trials: readonly TrialSeries[]; readonly cursor: number }>;
   /** Returns one series of the unfinished trials, with at most `points` values for each trial. */
   unfinishedSeries(study: number, series: number, points: number): Promise<readonly TrialSeries[]>;
+  /** Returns the reported values of at most `limit` trials that finished after the cursor `after`. */
+  curves(
+    study: number,
+    after: number,
+    limit: number,
+  ): Promise<{ readonly trials: readonly TrialSeries[]; readonly cursor: number }>;
+  /** Returns the reported values of the unfinished trials. */
+  unfinishedCurves(study: number): Promise<readonly TrialSeries[]>;
   /** Returns all series of a trial, with at most `points` values for each. */
   trialSeries(study: number, trial: number, points: number): Promise<readonly NamedLine[]>;
   /** Returns the files that a trial uploaded, at most 500. */
@@ -207,6 +216,16 @@ export class ConsoleApi implements Api {
     const query = `series=${series}&points=${points}`;
     const path = `/api/studies/${study}/series/unfinished?${query}`;
     return (await this.#ask("GET", path, seriesOf)).trials;
+  }
+
+  curves(study: number, after: number, limit: number) {
+    const path = `/api/studies/${study}/trials?after=${after}&limit=${limit}&points=1`;
+    return this.#ask("GET", path, curvesOf);
+  }
+
+  async unfinishedCurves(study: number) {
+    const path = `/api/studies/${study}/unfinished?limit=${PAGE_ROWS}&points=1`;
+    return (await this.#ask("GET", path, curvesOf)).trials;
   }
 
   async trialSeries(study: number, trial: number, points: number) {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { type ConsoleRows, FakeConsole } from "../stories/fake_console.ts";
 import { artifact, researchStories } from "../stories/research_states.ts";
 import { IDLE_POLL_MS, LIVE_POLL_MS, ResearchStore } from "./research_store.ts";
-import { pointsOf, SeriesStore } from "./series_store.ts";
+import { pointsOf, REPORTED, SeriesStore } from "./series_store.ts";
 import { FIRST_CHOICE } from "./trials/trials_store.ts";
 import { announcementOf, removedText, studyName, titleOf } from "./view_model.ts";
 import { en } from "./words/en.ts";
@@ -548,7 +548,29 @@ describe("the series of a study", () => {
       "val/accuracy",
       "learning rate",
     ]);
-    expect(api.calls).toEqual(["seriesNames 7"]);
+    expect(api.calls).toEqual(["seriesNames 7", "curves 7 0 20"]);
+  });
+
+  it("have the reported values as one more, if a trial has reported any", async () => {
+    const { api, series, study } = await seriesScenario();
+    series.show(REPORTED);
+    await series.refresh(api, study);
+    await series.refresh(api, study);
+    expect(series.hasReports.value).toBe(true);
+    // It is looked for once, and finished trials are read once.
+    const calls = api.calls.filter((call) => call.startsWith("curves"));
+    expect(calls).toEqual(["curves 7 0 20", "curves 7 0 200"]);
+    const lines = series.lines.value.get(REPORTED);
+    expect([...(lines?.running.keys() ?? [])]).toEqual([44]);
+    expect(lines?.finished.size).toBeGreaterThan(30);
+
+    const none = await seriesScenario();
+    const trials = none.api.rows.trials.map((row) => ({ ...row, points: [] }));
+    none.api.rows = { ...none.api.rows, trials };
+    await none.series.refresh(none.api, none.study);
+    await none.series.refresh(none.api, none.study);
+    expect(none.series.hasReports.value).toBe(false);
+    expect(none.api.calls.filter((call) => call.startsWith("curves"))).toHaveLength(1);
   });
 
   it("are loaded when a chart comes into view, those of running trials too", async () => {

@@ -5,6 +5,7 @@ import { type Signal, signal } from "@preact/signals";
 import type { Point } from "../ui/curve.ts";
 import type { Api } from "./api.ts";
 import type { SeriesName, StudyRow, TrialSeries } from "./model/rows.ts";
+import { shortened } from "./series/smooth.ts";
 import { doneOf } from "./view_model.ts";
 
 /** The most points of all lines of one chart together. A chart is too narrow to show more. */
@@ -20,6 +21,13 @@ export interface SeriesLines {
   readonly running: ReadonlyMap<number, readonly Point[]>;
   readonly cursor: number;
 }
+
+/** The number of the reported values among the series, whose own numbers begin at 1. */
+export const REPORTED = 0;
+/** The trials whose values are asked for to see whether the study's trials report any. */
+const FIRST_CURVES = 20;
+/** The trials whose reported values are asked for at once. */
+const CURVES_AT_ONCE = 200;
 
 const NO_LINES: SeriesLines = { finished: new Map(), running: new Map(), cursor: 0 };
 
@@ -39,6 +47,8 @@ function linesOf(trials: readonly TrialSeries[]): [number, readonly Point[]][] {
 export class SeriesStore {
   readonly names: Signal<readonly SeriesName[]> = signal([]);
   readonly lines: Signal<ReadonlyMap<number, SeriesLines>> = signal(new Map());
+  /** Whether the study's trials report values; null if that is not known yet. */
+  readonly hasReports: Signal<boolean | null> = signal(null);
   /** The series whose charts are in view. */
   readonly #shown = new Set<number>();
   readonly #loading = new Set<number>();
@@ -52,6 +62,7 @@ export class SeriesStore {
     this.#shown.clear();
     this.#loading.clear();
     this.names.value = [];
+    this.hasReports.value = null;
     this.lines.value = new Map();
   }
 
@@ -74,7 +85,20 @@ export class SeriesStore {
     if (names.length !== this.names.value.length) {
       this.names.value = names;
     }
+    await this.#lookForReports(api, study, () => era === this.#era);
     await Promise.all([...this.#shown].map((series) => this.#load(series)));
+  }
+
+  async #lookForReports(api: Api, study: StudyRow, isCurrent: () => boolean): Promise<void> {
+    if (this.hasReports.value !== null || study.cursor === 0) {
+      return;
+    }
+    const { trials } = await api.curves(study.study, 0, FIRST_CURVES);
+    const found = trials.some(({ series }) => (series[0]?.points.length ?? 0) > 0);
+    // So many trials without a value are enough to know that the objective reports none.
+    if (isCurrent() && (found || trials.length >= FIRST_CURVES || study.state !== "running")) {
+      this.hasReports.value = found;
+    }
   }
 
   async #load(series: number): Promise<void> {
@@ -97,17 +121,24 @@ export class SeriesStore {
     const finished = new Map(known.finished);
     let cursor = known.cursor;
     while (cursor < study.cursor && finished.size < MAX_LINES) {
-      const page = await api.series(study.study, series, points, cursor);
+      const page =
+        series === REPORTED
+          ? await api.curves(study.study, cursor, CURVES_AT_ONCE)
+          : await api.series(study.study, series, points, cursor);
       if (!isCurrent() || page.trials.length === 0) {
         break;
       }
       for (const [trial, line] of linesOf(page.trials)) {
-        finished.set(trial, line);
+        finished.set(trial, shortened(line, points));
       }
       cursor = page.cursor;
     }
     const open =
-      study.state === "running" ? await api.unfinishedSeries(study.study, series, points) : [];
+      study.state !== "running"
+        ? []
+        : series === REPORTED
+          ? await api.unfinishedCurves(study.study)
+          : await api.unfinishedSeries(study.study, series, points);
     if (isCurrent()) {
       const running = new Map(linesOf(open).filter(([trial]) => !finished.has(trial)));
       this.lines.value = new Map(this.lines.value).set(series, { finished, running, cursor });

@@ -5,29 +5,64 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { Chart } from "../ui/chart_view.tsx";
 import type { Point } from "../ui/curve.ts";
-import { linesOf } from "../ui/lines.ts";
+import { frameOf, linesOf } from "../ui/lines.ts";
 import type { NamedLine, SeriesName, StudyRow } from "./model/rows.ts";
 import { visibleText } from "./model/visible_text.ts";
+import { Switch } from "./plots/choices.tsx";
 import { PlotFrame } from "./plots/frame/plot_frame.tsx";
 import type { PlotTable } from "./plots/frame/plot_table.ts";
 import type { ResearchStore } from "./research_store.ts";
+import { nearestLine, smoothed } from "./series/smooth.ts";
+import { REPORTED, type SeriesLines } from "./series_store.ts";
+import { Ranges } from "./trials/ranges_view.tsx";
 
 /** The number of charts that are shown before the reader asks for all. */
 const FIRST_CHARTS = 24;
+/** The weights of the smoothing that the reader can choose, in percent. */
+const MOST_SMOOTHING = 99;
+
+/** How the reader wants all charts to be drawn. */
+interface Drawing {
+  readonly isLog: boolean;
+  /** From 0, which leaves lines as they are, to below 1. */
+  readonly smoothing: number;
+}
+
+type Line = readonly [trial: number, points: readonly Point[]];
+
+/** Returns the lines of the trials that match the filter and the ranges. Unfinished trials match if nothing is chosen. */
+function useMatching(lines: SeriesLines | undefined, store: ResearchStore): readonly Line[] | null {
+  const rows = store.data.value.trials;
+  const matches = store.trials.matches.value;
+  return useMemo(() => {
+    if (lines === undefined) {
+      return null;
+    }
+    if (matches.every((isMatch) => isMatch === 1)) {
+      return [...lines.finished, ...lines.running];
+    }
+    const found = new Set(rows.filter((_, i) => matches[i] === 1).map(({ trial }) => trial));
+    return [...lines.finished].filter(([trial]) => found.has(trial));
+  }, [lines, rows, matches]);
+}
 
 function SeriesChart({
   series,
   study,
+  drawing,
   store,
 }: {
   readonly series: SeriesName;
   readonly study: StudyRow;
+  readonly drawing: Drawing;
   readonly store: ResearchStore;
 }) {
   const words = store.words.value.study;
   const format = store.format.value;
   const box = useRef<HTMLElement>(null);
+  const near = useSignal<{ readonly trial: number; readonly point: Point } | null>(null);
   const { id } = series;
+  const { isLog, smoothing } = drawing;
   useEffect(() => {
     const element = box.current;
     if (element === null) {
@@ -42,27 +77,44 @@ function SeriesChart({
     observer.observe(element);
     return () => observer.disconnect();
   }, [store, id]);
-  const lines = store.series.lines.value.get(id);
+  const all = useMatching(store.series.lines.value.get(id), store);
   const best = study.best?.trial ?? -1;
-  const chart = useMemo(() => {
-    if (lines === undefined) {
+  const drawn = useMemo(() => {
+    if (all === null) {
       return null;
     }
-    const all = [...lines.finished, ...lines.running];
-    const marked = all.findIndex(([trial]) => trial === best);
-    return linesOf(
-      all.map(([, line]) => line),
-      marked,
-    );
-  }, [lines, best]);
+    const scale = isLog ? "log" : "linear";
+    const lines = all.map(([, line]) => smoothed(line, smoothing));
+    return {
+      lines,
+      frame: frameOf(lines, { scale }),
+      chart: linesOf(lines, {
+        ...{ scale, marked: all.findIndex(([trial]) => trial === best) },
+        faint: smoothing > 0 ? all.map(([, line]) => line) : [],
+      }),
+    };
+  }, [all, best, isLog, smoothing]);
+  const chart = drawn?.chart ?? null;
   const name = visibleText(series.name);
+  const find = (x: number, y: number) => {
+    const found =
+      drawn === null || drawn.frame === null ? null : nearestLine(drawn.lines, drawn.frame, x, y);
+    const trial = found === null ? undefined : all?.[found.line]?.[0];
+    return found === null || trial === undefined ? null : { trial, point: found.point };
+  };
   return (
-    <section class="series" ref={box} data-series={series.name} data-drawn={chart?.count}>
+    <section
+      class="series"
+      ref={box}
+      data-series={series.name}
+      data-drawn={chart?.count}
+      data-lines={all?.length}
+    >
       {chart === null ? (
         <>
           <h3 class="label">{name}</h3>
           <p class="quiet series-room">
-            {lines === undefined ? store.words.value.loading : words.seriesEmpty}
+            {all === null ? store.words.value.loading : words.seriesEmpty}
           </p>
         </>
       ) : (
@@ -70,9 +122,7 @@ function SeriesChart({
           store={store}
           id={`series-${name}`}
           title={name}
-          table={() =>
-            seriesTable([...(lines?.finished ?? []), ...(lines?.running ?? [])], name, store)
-          }
+          table={() => seriesTable(all ?? [], name, store)}
         >
           <Chart
             chart={chart}
@@ -80,16 +130,121 @@ function SeriesChart({
             title={name}
             summary={words.seriesSummary(
               name,
-              format.integer((lines?.finished.size ?? 0) + (lines?.running.size ?? 0)),
+              format.integer(all?.length ?? 0),
               format.value(chart.minValue),
               format.value(chart.maxValue),
             )}
             xLabel={store.words.value.trial.stepAxis}
             value={(value) => format.metric(value)}
             step={(value) => format.integer(value)}
+            pointer={{
+              at: (x, y) => {
+                near.value = find(x, y);
+              },
+              leave: () => {
+                near.value = null;
+              },
+              press: (x, y) => {
+                const found = find(x, y);
+                if (found !== null) {
+                  store.goTo({ page: "trial", study: study.study, trial: found.trial });
+                }
+              },
+            }}
           />
+          <p class="plot-near" aria-hidden="true">
+            {near.value === null
+              ? "\u00a0"
+              : store.words.value.plots.curves.near(
+                  store.words.value.trial.heading(format.integer(near.value.trial)),
+                  format.integer(near.value.point[0]),
+                  format.value(near.value.point[1]),
+                )}
+          </p>
         </PlotFrame>
       )}
+    </section>
+  );
+}
+
+/** Shows a chart for each series of a study and for the reported values, with a line for each trial. */
+export function StudySeries({
+  study,
+  store,
+}: {
+  readonly study: StudyRow;
+  readonly store: ResearchStore;
+}) {
+  const words = store.words.value;
+  const format = store.format.value;
+  const showsAll = useSignal(false);
+  const isLog = useSignal(false);
+  const percent = useSignal(0);
+  const reported: readonly SeriesName[] = store.series.hasReports.value
+    ? [{ id: REPORTED, name: words.trial.curve }]
+    : [];
+  const names = [...reported, ...store.series.names.value];
+  if (names.length === 0) {
+    return (
+      <section class="card stack" data-part="series">
+        <h2>{words.parts.names.series}</h2>
+        <p class="quiet">{words.plots.curves.nothing}</p>
+      </section>
+    );
+  }
+  const shown = showsAll.value ? names : names.slice(0, FIRST_CHARTS);
+  return (
+    <section class="card stack" data-part="series">
+      <h2>{words.parts.names.series}</h2>
+      <p class="quiet">{words.study.seriesNote}</p>
+      <Ranges store={store} />
+      <div class="table-tools">
+        <Switch
+          label={words.study.logScale}
+          action="log"
+          isOn={isLog.value}
+          onChange={(isOn) => {
+            isLog.value = isOn;
+          }}
+        />
+        <label class="choose">
+          <span>{words.plots.curves.smoothing(format.percent(percent.value / 100))}</span>
+          <input
+            type="range"
+            class="smoothing"
+            data-action="smoothing"
+            min={0}
+            max={MOST_SMOOTHING}
+            value={percent.value}
+            onInput={(event) => {
+              percent.value = Number(event.currentTarget.value);
+            }}
+          />
+        </label>
+      </div>
+      <div class="series-grid">
+        {shown.map((series) => (
+          <SeriesChart
+            key={series.id}
+            series={series}
+            study={study}
+            drawing={{ isLog: isLog.value, smoothing: percent.value / 100 }}
+            store={store}
+          />
+        ))}
+      </div>
+      {shown.length < names.length ? (
+        <button
+          type="button"
+          class="button button-quiet button-small"
+          data-action="all_series"
+          onClick={() => {
+            showsAll.value = true;
+          }}
+        >
+          {words.study.seriesAll(format.integer(names.length))}
+        </button>
+      ) : null}
     </section>
   );
 }
@@ -106,46 +261,6 @@ function seriesTable(
       points.map(([step, value]) => [trial, step, value] as const),
     ),
   };
-}
-
-/** Shows a chart for each series of a study, with a line for each trial. */
-export function StudySeries({
-  study,
-  store,
-}: {
-  readonly study: StudyRow;
-  readonly store: ResearchStore;
-}) {
-  const words = store.words.value.study;
-  const showsAll = useSignal(false);
-  const names = store.series.names.value;
-  if (names.length === 0) {
-    return null;
-  }
-  const shown = showsAll.value ? names : names.slice(0, FIRST_CHARTS);
-  return (
-    <section class="card stack" data-part="series">
-      <h2>{words.series}</h2>
-      <p class="quiet">{words.seriesNote}</p>
-      <div class="series-grid">
-        {shown.map((series) => (
-          <SeriesChart key={series.id} series={series} study={study} store={store} />
-        ))}
-      </div>
-      {shown.length < names.length ? (
-        <button
-          type="button"
-          class="button button-quiet button-small"
-          data-action="all_series"
-          onClick={() => {
-            showsAll.value = true;
-          }}
-        >
-          {words.seriesAll(store.format.value.integer(names.length))}
-        </button>
-      ) : null}
-    </section>
-  );
 }
 
 function LineChart({ line, store }: { readonly line: NamedLine; readonly store: ResearchStore }) {

@@ -3,7 +3,7 @@ import { Formatter } from "../i18n/format.ts";
 import { studyRow } from "../stories/research_states.ts";
 import { ConsoleApi } from "./api.ts";
 import { hashOf, routeOf } from "./model/route.ts";
-import { studyOf, type TrialRow, trialOf } from "./model/rows.ts";
+import { curvesOf, studyOf, type TrialRow, trialOf } from "./model/rows.ts";
 import { noTrials, withRows } from "./model/study_data.ts";
 import { visibleText } from "./model/visible_text.ts";
 import { forgetToken, keepToken, keptToken } from "./session.ts";
@@ -175,5 +175,26 @@ describe("R73: the range of values", () => {
     expect(rangeOf([{ low: 0, high: 1 }, {}])).toContain("0 to 1 / any.");
     const study = studyOf(studyRow(7, { value_range: [{ low: 0 }] }));
     expect(rangeText(study, ja, new Formatter("ja"))).toContain("0 以上");
+  });
+});
+
+describe("curvesOf", () => {
+  const row = (trial: number, points?: readonly (readonly [number, number])[]) => ({
+    ...{ study: 1, trial, state: "complete", params: "{}", seed: 1, values: [1], attempts: 1 },
+    ...{ started_at: 1, finished_at: 2, run_ms: 1, load_ms: 0, seq: 10 + trial },
+    ...(points === undefined ? {} : { points }),
+  });
+
+  it("reads the rows that have values, and goes on after the last of them", () => {
+    const whole = curvesOf({ trials: [row(0, [[1, 0.5]]), row(1, [])], cursor: 11 });
+    expect(whole.trials.map(({ trial, series }) => [trial, series[0]?.points.length])).toEqual([
+      ...[
+        [0, 1],
+        [1, 0],
+      ],
+    ]);
+    expect(whole.cursor).toBe(11);
+    const cut = curvesOf({ trials: [row(0, [[1, 0.5]]), row(1), row(2)], cursor: 12, more: false });
+    expect([cut.trials.length, cut.cursor]).toEqual([1, 10]);
   });
 });

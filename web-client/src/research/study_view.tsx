@@ -440,7 +440,11 @@ function partsOf(study: StudyRow, shown: StudyPart, store: ResearchStore): reado
       case "front":
         return study.directions.length > 1 || part === shown;
       case "series":
-        return store.series.names.value.length > 0 || part === shown;
+        return (
+          store.series.names.value.length > 0 ||
+          store.series.hasReports.value === true ||
+          part === shown
+        );
       default:
         return true;
     }

@@ -7,6 +7,7 @@ import {
   barredOf,
   type CeilingRow,
   ceilingsOf,
+  curvesOf,
   detailOf,
   type Me,
   type PersonChange,
@@ -121,6 +122,24 @@ export class FakeConsole implements Api {
     await this.#call("unfinishedSeries", study, series, points);
     const trials = this.rows.trials.filter((row) => row.study === study && Number(row.seq) === 0);
     return seriesOf({ trials: trials.map((row) => this.#seriesOf(row, series)) }).trials;
+  }
+
+  async curves(study: number, after: number, limit: number) {
+    await this.#call("curves", study, after, limit);
+    const trials = this.rows.trials
+      .filter((row) => row.study === study && Number(row.seq) > after)
+      .sort((a, b) => Number(a.seq) - Number(b.seq))
+      .slice(0, limit);
+    const cursor = Number(trials.at(-1)?.seq ?? after);
+    return curvesOf({ trials: trials.map((row) => ({ points: [], ...row })), cursor });
+  }
+
+  async unfinishedCurves(study: number) {
+    await this.#call("unfinishedCurves", study);
+    const trials = this.rows.trials
+      .filter((row) => row.study === study && Number(row.seq) === 0)
+      .map((row) => ({ points: [], ...row }));
+    return curvesOf({ trials, cursor: 0 }).trials;
   }
 
   async trialSeries(study: number, trial: number, points: number) {

@@ -21,6 +21,8 @@ export interface Chart {
   readonly dots: string;
   /** Paths of the lines, each of a few lines: browsers take much longer to draw one long path. */
   readonly lines: readonly string[];
+  /** Paths of lines that are drawn faintly below all others. */
+  readonly faint?: readonly string[];
   /** The path of the best value so far, as a stepped line, or of a marked line; empty if there is neither. */
   readonly best: string;
   readonly xTicks: readonly Tick[];

@@ -13,9 +13,26 @@ interface Props {
   readonly xLabel: string;
   readonly value: (value: number) => string;
   readonly step: (value: number) => string;
+  /** What the pointer does: it is at a place in the drawing's coordinates, it has left, or it presses there. */
+  readonly pointer?: {
+    readonly at: (x: number, y: number) => void;
+    readonly leave: () => void;
+    readonly press: (x: number, y: number) => void;
+  };
 }
 
-export function Chart({ chart, kind, title, summary, xLabel, value, step }: Props) {
+/** Returns where the pointer is in the drawing. */
+function placeOf(
+  event: MouseEvent & { readonly currentTarget: SVGSVGElement },
+): readonly [x: number, y: number] {
+  const box = event.currentTarget.getBoundingClientRect();
+  return [
+    ((event.clientX - box.left) / box.width) * CHART_WIDTH,
+    ((event.clientY - box.top) / box.height) * CHART_HEIGHT,
+  ];
+}
+
+export function Chart({ chart, kind, title, summary, xLabel, value, step, pointer }: Props) {
   const percent = (at: number) => `${Math.round(at * 1000) / 10}%`;
   const y = (at: number) => CHART_HEIGHT * (1 - at);
   const lines = chart.lines.map((line, i) => (
@@ -42,15 +59,22 @@ export function Chart({ chart, kind, title, summary, xLabel, value, step }: Prop
             </span>
           ))}
         </div>
+        {/* biome-ignore lint/a11y/useKeyWithClickEvents: the keyboard has a table. */}
         <svg
           class="chart-plot"
           viewBox={`0 0 ${CHART_WIDTH} ${CHART_HEIGHT}`}
           preserveAspectRatio="none"
           role="img"
           aria-label={summary}
+          onPointerMove={(event) => pointer?.at(...placeOf(event))}
+          onPointerLeave={() => pointer?.leave()}
+          onClick={(event) => pointer?.press(...placeOf(event))}
         >
           {chart.yTicks.map((tick) => (
             <path class="chart-grid" key={tick.value} d={`M0 ${y(tick.at)}H${CHART_WIDTH}`} />
+          ))}
+          {chart.faint?.map((line, i) => (
+            <path class="chart-line is-faint" key={`faint ${i}`} d={line} />
           ))}
           {kind === "many" ? lines : null}
           {chart.best === "" ? null : <path class="chart-best" d={chart.best} />}

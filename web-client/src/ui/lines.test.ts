@@ -50,7 +50,7 @@ describe("linesOf", () => {
       [0, 0],
       [1, 1],
     ] as const;
-    const chart = linesOf([line, line, line], 1);
+    const chart = linesOf([line, line, line], { marked: 1 });
     expect(movesOf(chart?.lines.join("") ?? "")).toBe(2);
     expect(movesOf(chart?.best ?? "")).toBe(1);
   });
@@ -60,5 +60,24 @@ describe("linesOf", () => {
       Array.from({ length: 100 }, (_, x) => [x, Math.sin(x + i)] as const),
     );
     expect(linesOf(lines)?.count).toBe(100_000);
+  });
+
+  it("has a gap where a logarithmic scale has no place", () => {
+    const line = [1, 0, 10, 100, -1, 1].map((value, step) => [step, value] as const);
+    const chart = linesOf([line], { scale: "log" });
+    expect(chart).toMatchObject({ count: 4, minValue: 1, maxValue: 100 });
+    expect(movesOf(chart?.lines.join("") ?? "")).toBe(1);
+    expect(movesOf(chart?.dots ?? "")).toBe(2);
+    expect(linesOf([[[0, -1]]], { scale: "log" })).toBeNull();
+  });
+
+  it("draws faint lines in the frame of the others", () => {
+    const [flat, steep] = [
+      [1, 2],
+      [-50, 50],
+    ].map((values) => values.map((value, step) => [step, value] as const));
+    const chart = linesOf([flat ?? []], { faint: [steep ?? []] });
+    expect([chart?.minValue, chart?.maxValue, chart?.count]).toEqual([1, 2, 2]);
+    expect(movesOf(chart?.faint?.join("") ?? "")).toBe(1);
   });
 });

@@ -381,3 +381,20 @@ export function seriesOf(value: unknown): {
     cursor,
   };
 }
+
+/**
+ * Reads the reported values of many trials. The rows of an answer have values until there is no more room in it; the cursor
+ * is that of the last row that has.
+ */
+export function curvesOf(value: unknown): {
+  readonly trials: readonly TrialSeries[];
+  readonly cursor: number;
+} {
+  const { trials, cursor } = readRow(wire.trialsPage, value);
+  const first = trials.findIndex(({ points }) => points === undefined);
+  const whole = first < 0 ? trials : trials.slice(0, first);
+  return {
+    trials: whole.map(({ trial, points = [] }) => ({ trial, series: [{ name: "", points }] })),
+    cursor: first < 0 ? cursor : (whole.at(-1)?.seq ?? 0),
+  };
+}

@@ -33,7 +33,7 @@ export function EdfView({ store }: { readonly store: ResearchStore }) {
     }
     // The line rises from 0 where the smallest value is.
     const line = Array.from(edf.xs, (x, i): Point => [x, edf.shares[i] ?? 0]);
-    return linesOf([[[edf.xs[0] ?? 0, 0], ...line]], -1, false);
+    return linesOf([[[edf.xs[0] ?? 0, 0], ...line]], { wholeX: false });
   }, [edf]);
   const name = headingOf({ kind: "value", index: objective.value }, store);
   const title = words.edf.title(name);

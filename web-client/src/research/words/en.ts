@@ -334,7 +334,8 @@ export const en: Words = {
       `Values of ${count} complete trials, between ${low} and ${high}; the best is ${best}. The table of trials has every value.`,
     trialAxis: "Trial",
     series: "Logged series",
-    seriesNote: "One line for each trial. The line of the best trial stands out.",
+    seriesNote:
+      "One line for each trial that matches the filter and the ranges. The line of the best trial stands out. Press a line to open its trial.",
     seriesEmpty: "No trial has a value of this series.",
     seriesAll: (count) => `Show all ${count} series`,
     seriesSummary: (name, trials, low, high) =>
@@ -416,7 +417,7 @@ export const en: Words = {
       rank: "Rank",
       edf: "EDF",
       timeline: "Timeline",
-      series: "Logged series",
+      series: "Curves",
     },
     failed: "This view was not loaded. The server may be unreachable, or newer than this page.",
     reload: "Reload the page",

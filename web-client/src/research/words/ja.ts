@@ -336,7 +336,8 @@ export const ja: Words = {
       `完了した試行 ${count} 件の値。${low} から ${high} まで、最良は ${best}。すべての値は試行の表にあります。`,
     trialAxis: "試行",
     series: "記録された系列",
-    seriesNote: "試行ごとに 1 本の線です。最良の試行の線は目立つ色です。",
+    seriesNote:
+      "条件に合う試行ごとに 1 本の線です。最良の試行の線は目立つ色です。線を押すとその試行を開きます。",
     seriesEmpty: "この系列の値がある試行はありません。",
     seriesAll: (count) => `系列 ${count} 個をすべて表示`,
     seriesSummary: (name, trials, low, high) =>
@@ -418,7 +419,7 @@ export const ja: Words = {
       rank: "順位",
       edf: "経験分布",
       timeline: "タイムライン",
-      series: "記録された系列",
+      series: "曲線",
     },
     failed:
       "この表示を読み込めませんでした。サーバーに接続できないか、このページより新しい可能性があります。",

@@ -66,6 +66,11 @@ export interface PlotWords {
     readonly summary: (trials: string, last: string) => string;
     readonly cut: (trials: string) => string;
   };
+  readonly curves: {
+    readonly nothing: string;
+    readonly smoothing: (percent: string) => string;
+    readonly near: (trial: string, step: string, value: string) => string;
+  };
   readonly across: string;
   readonly up: string;
   readonly oneParameter: string;

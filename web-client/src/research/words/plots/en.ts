@@ -78,6 +78,11 @@ export const plotsEn: PlotWords = {
     cut: (trials) =>
       `The hypervolume of so many best trials takes too long here. The first ${trials} complete trials are shown.`,
   },
+  curves: {
+    nothing: "No trial has reported a value or logged a series.",
+    smoothing: (percent) => `Smoothing ${percent}`,
+    near: (trial, step, value) => `${trial}, step ${step}: ${value}`,
+  },
   across: "Across",
   up: "Up",
   oneParameter: "This plot needs two parameters.",

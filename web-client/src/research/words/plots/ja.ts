@@ -78,6 +78,11 @@ export const plotsJa: PlotWords = {
     cut: (trials) =>
       `最良の試行がとても多く、超体積の計算に時間がかかりすぎます。完了した最初の ${trials} 件を示しています。`,
   },
+  curves: {
+    nothing: "値を報告した試行も、系列を記録した試行もありません。",
+    smoothing: (percent) => `平滑化 ${percent}`,
+    near: (trial, step, value) => `${trial}、ステップ ${step}：${value}`,
+  },
   across: "横軸",
   up: "縦軸",
   oneParameter: "この図には二つのパラメーターが必要です。",
