@@ -24,6 +24,7 @@ from hyperflock import BundleError
 from hyperflock._bundle import bundle
 from hyperflock._bundle.archive import LOCK_NAME, needs_of
 from hyperflock._bundle.bundle import Bundle, bundle_module, bundle_objective, bundle_script
+from hyperflock._bundle.source import closure
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from patience import LIMIT_S
@@ -376,6 +377,41 @@ def test_same_sources_give_the_same_bytes(
         bundles.append(bundle_script(folder / "train.py", "objective"))
     assert bundles[0] == bundles[1]
     assert set(bundles[0].files) == set(texts)
+
+
+def test_a_file_that_changes_between_two_bundles_is_read_again(tmp_path: Path) -> None:
+    folder = _write(
+        tmp_path,
+        {
+            "main.py": "import first\ndef run(p): return first.value + p",
+            "first.py": "value = 1",
+            "second.py": "value = 2",
+        },
+    )
+    before = _contents(bundle_script(folder / "main.py", "run"))
+    times = (folder / "first.py").stat()
+    # The length and the time of the file stay the same.
+    (folder / "first.py").write_text("value = 3")
+    os.utime(folder / "first.py", ns=(times.st_atime_ns, times.st_mtime_ns))
+    between = _contents(bundle_script(folder / "main.py", "run"))
+    (folder / "first.py").write_text("import second\nvalue = second.value")
+    after = _contents(bundle_script(folder / "main.py", "run"))
+    assert [sorted(one) for one in (before, between, after)] == [
+        ["first.py", "main.py"],
+        ["first.py", "main.py"],
+        ["first.py", "main.py", "second.py"],
+    ]
+    assert between["first.py"].strip() == "value = 3"
+
+
+def test_files_that_stay_are_parsed_once_for_their_imports(tmp_path: Path) -> None:
+    many = {f"part{n}.py": f"value = {n}\n" for n in range(5)}
+    imports = "".join(f"import part{n}\n" for n in range(5))
+    folder = _write(tmp_path, {**many, "main.py": f"{imports}def run(p): return part0.value"})
+    closure._imported_units.cache_clear()
+    for _ in range(3):
+        closure.collect(closure.origin_of_script(folder / "main.py"))
+    assert closure._imported_units.cache_info().misses == 6
 
 
 def test_other_sources_give_another_hash(tmp_path: Path) -> None:

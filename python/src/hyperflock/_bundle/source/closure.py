@@ -8,6 +8,7 @@ imported them by a computed name. Files are read and not run. Any thread may use
 from __future__ import annotations
 
 import ast
+import functools
 import importlib.util
 import os
 import re
@@ -136,9 +137,10 @@ def collect(origin: Origin) -> dict[str, bytes]:
         waiting = [origin.unit]
     else:
         # The name of a script or single module in the bundle may differ from its file name.
-        sources[f"{origin.module}.py"] = _read(origin.path)
+        content = _read(origin.path)
+        sources[f"{origin.module}.py"] = content
         seen.add(origin.unit)
-        waiting = _imported_units(origin.path)
+        waiting = list(_imported_units(content, origin.path.name))
         if origin.script:
             waiting += _loaded_units(origin)
     # Files next to a module in site-packages do not belong to it.
@@ -156,9 +158,10 @@ def collect(origin: Origin) -> dict[str, bytes]:
             root = elsewhere
             files = list(_files_of_unit(root, unit))
         for path in files:
-            sources[path.relative_to(root).as_posix()] = _read(path)
+            content = _read(path)
+            sources[path.relative_to(root).as_posix()] = content
             if not library:
-                waiting += _imported_units(path)
+                waiting += _imported_units(content, path.name)
         if len(sources) > MAX_FILES:
             raise cannot(
                 "size",
@@ -227,19 +230,24 @@ def _compiled(name: str) -> BundleError:
     )
 
 
-def _imported_units(path: Path) -> list[str]:
-    """Return the top-level names of all absolute imports in a file."""
+@functools.lru_cache(maxsize=MAX_FILES)
+def _imported_units(content: bytes, filename: str) -> tuple[str, ...]:
+    """Return the top-level names of all absolute imports in a source, sorted. Return nothing for
+    one that is not valid Python.
+
+    A notebook submits again and again from the same files. To parse them took most of the time.
+    """
     units: set[str] = set()
     try:
-        tree = parsed(path)
-    except BundleError:
-        return []
+        tree = ast.parse(content, filename=filename)
+    except (SyntaxError, ValueError):
+        return ()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             units.update(alias.name.split(".")[0] for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
             units.add(node.module.split(".")[0])
-    return sorted(units)
+    return tuple(sorted(units))
 
 
 def _loaded_units(origin: Origin) -> Iterator[str]:
