@@ -129,7 +129,8 @@ TEST(Upgrade, OfAReleaseWithDevicesAtWorkLosesNothing) {
       EXPECT_EQ(worker.receive<ResultAck>().verdict, Verdict::accepted);
       ++acknowledged;
       for (std::int64_t seq = 3; seq < 13; ++seq) {
-        worker.send(TestWorker::result(worker.await_lease().attempt, 0.125, seq));
+        const double value = 0.125 / static_cast<double>(seq);
+        worker.send(TestWorker::result(worker.await_lease().attempt, value, seq));
         EXPECT_EQ(worker.receive<ResultAck>().verdict, Verdict::accepted);
         ++acknowledged;
       }

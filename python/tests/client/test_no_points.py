@@ -35,8 +35,8 @@ def test_a_result_that_was_never_computed_does_not_count(
         real.device() as tablet,
     ):
         study = client.grid(objective, {"x": [*range(22)]}, name="curves", direction="minimize")
-        for device in [liar, *[phone, tablet] * 10]:
-            compute(device, 1.0)
+        for i, device in enumerate([liar, *[phone, tablet] * 10]):
+            compute(device, 1.0 + i)
         told = liar.result(liar.ready(), more=False, outcome="complete", values=[LIE])
         assert told.verdict == "recorded"
         compute(phone, 1.0)

@@ -1,4 +1,5 @@
-// Finds devices that fail one trial of a study after another (R72). Pure.
+// Finds devices that fail one trial of a study after another (R72), or give the same value for one
+// after another (R75). Pure.
 #pragma once
 
 #include <algorithm>
@@ -34,16 +35,25 @@ inline constexpr std::size_t kKeptOfRow = 100;
 inline constexpr std::size_t kBarredStudies = 3;
 // The most devices with a row that a study, or a project, remembers.
 inline constexpr std::size_t kMostRows = 4096;
+// The most values of a study that are known to be usual. With more, no value of it is odd any more.
+inline constexpr std::size_t kMostUsualValues = 64;
+// By how much two devices' values for one trial may differ if both have computed it: a share of the
+// value, or a number. It allows for rounding only, because the first device has given the value for
+// several trials: it does not depend on the course of a training.
+inline constexpr double kRounding = 1e-5;
+inline constexpr double kZero = 1e-12;
 
 // Returns the length of a row of failures that bars a device, if `failed` of `all` results of the
-// study's other devices are failures.
-inline std::int64_t length_that_bars(std::int64_t failed, std::int64_t all) {
-  if (all < kResultsToKnow || failed == 0) return kLeastRow;
+// study's other devices are failures. It is at least `least`. For values, a failure is a result
+// with the same value as the device's last one.
+inline std::int64_t length_that_bars(std::int64_t failed, std::int64_t all,
+                                     std::int64_t least = kLeastRow) {
+  if (all < kResultsToKnow || failed == 0) return least;
   if (failed >= all) return kLongestRow;
   const double share = static_cast<double>(failed) / static_cast<double>(all);
   const double length = std::ceil(std::log(kRowByChance) / std::log(share));
   if (length >= static_cast<double>(kLongestRow)) return kLongestRow;
-  return std::max(kLeastRow, static_cast<std::int64_t>(length));
+  return std::max(least, static_cast<std::int64_t>(length));
 }
 
 // Returns for how long a device is barred. `nth` counts its failures since it was barred first,
@@ -83,6 +93,59 @@ struct Breaker {
     return !also_succeeded.empty() || (!succeeded.empty() && succeeded != device);
   }
 };
+
+// The results in a row for which a device has given the same values.
+struct ValueRow {
+  std::vector<double> values{};  // one for each direction
+  std::int64_t length = 0;
+  std::int64_t bars = 0;  // results since the row was long enough; 0: it is not
+  Instant until{};        // the end of its bar
+  // Whether others have given other values for trials of the row, so that the values are the
+  // device's own.
+  bool is_own = false;
+  std::int64_t probes = 0;            // trials that run again to find that out, or have shown it
+  std::int64_t differing = 0;         // of these, the ones for which others gave other values
+  std::vector<TrialNumber> trials{};  // the others, oldest first; at most kKeptOfRow
+};
+
+// A trial that runs again because the device has given these values for it.
+struct ValueProbe {
+  std::string device;
+  std::vector<double> values;
+};
+
+// Returns whether two devices may have computed the same values, apart from rounding.
+inline bool are_alike(const std::vector<double>& some, const std::vector<double>& others) {
+  return std::ranges::equal(some, others, [](double a, double b) {
+    const double larger = std::max(std::abs(a), std::abs(b));
+    return std::abs(a - b) <= std::max(kRounding * larger, kZero);
+  });
+}
+
+// The devices of a study that repeat themselves.
+struct Repeats {
+  std::map<std::string, ValueRow> rows{};  // by device
+  std::int64_t results = 0;                // complete ones of all attempts
+  std::int64_t repeated = 0;  // of these, the ones with the same values as their device's last one
+  std::map<TrialNumber, ValueProbe> probes{};
+  // Barred devices whose trials are to run again when another device is there.
+  std::set<std::string> unjudged{};
+  // Values that two devices have given for one trial.
+  std::vector<std::vector<double>> usual{};
+
+  bool is_usual(const std::vector<double>& values) const {
+    return usual.size() >= kMostUsualValues ||
+           std::ranges::any_of(usual, [&](const auto& one) { return are_alike(one, values); });
+  }
+};
+
+// Makes room for one more entry: forgets those that bar nobody. Returns whether there is room.
+template <typename Entries>
+bool make_room(Entries& entries) {
+  if (entries.size() < kMostRows) return true;
+  std::erase_if(entries, [](const auto& one) { return one.second.bars == 0; });
+  return entries.size() < kMostRows;
+}
 
 // A device that is barred from studies of a project.
 struct BarredDevice {

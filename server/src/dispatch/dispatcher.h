@@ -21,6 +21,10 @@
 
 namespace hyperflock::dispatch {
 
+// A device that has given the same values for so many trials of a study in a row is barred from it,
+// and so many of these trials run again on other devices (R75).
+inline constexpr std::int64_t kSameValues = 3;
+
 struct Settings {
   Millis lease_ms = 45'000;
   Millis heartbeat_ms = 10'000;
@@ -37,6 +41,7 @@ struct Settings {
   // points is odd (R74). At most kDevicesWithPoints devices.
   std::int64_t results_with_points = storage::kResultsWithPoints;
   std::size_t devices_with_points = storage::kDevicesWithPoints;
+  std::int64_t same_values = kSameValues;  // in a row from which on they are odd (R75)
   int max_leases = 1;
   std::int64_t rejection_trials = storage::kRejectionTrials;  // looked at in one commit (R71)
   std::string server_version{};      // in `welcome` and in results' software

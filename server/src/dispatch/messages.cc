@@ -201,7 +201,12 @@ void State::on_message(SessionId id, Session& session, const protocol::TrialResu
     }
     drop_attempt(message.attempt);
     if (!what.failure) {
-      end_rows(studies.at(what.trial->study), session.device);
+      Study& of_result = studies.at(what.trial->study);
+      end_rows(of_result, session.device);
+      if (result.outcome == protocol::Outcome::complete && !of_result.asked) {
+        what.values = result.values;
+        count_values(of_result, session.device, what.values);
+      }
     } else if (what.failure->code != storage::kNoPoints) {  // it may be the trial, not the device
       count_in_row(studies.at(what.trial->study), what.trial->number, session.device,
                    what.failure->cause);

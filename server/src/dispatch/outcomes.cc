@@ -184,6 +184,11 @@ void State::apply_result(const PendingResult& what, const storage::Outcome& outc
       study->succeeded = true;
       study->failures.clear();
       judge_success(*study, outcome.trial->number, what.device);
+      if (what.values.empty()) {
+        end_probe(*study, outcome.trial->number);
+      } else {
+        judge_values(*study, outcome.trial->number, what.device, what.values);
+      }
     }
     if (Study* study = what.trial ? find_study(what.trial->study) : nullptr; study != nullptr) {
       learn_run(study->stats, what.run_ms);
@@ -264,6 +269,7 @@ void State::on_outcome(PendingFail& what, const storage::Outcome& outcome) {
   // If the outcome is not `applied`, the trial had finished before: an earlier result was accepted,
   // or another server finished the trial. Then no failure is sent to the owner.
   if (outcome.applied == Applied::applied) queue_failure(what, outcome.seq);
+  if (Study* study = find_study(what.trial.study)) end_probe(*study, what.trial.number);
   if (outcome.applied == Applied::applied || trial != nullptr) finish_trial(what.trial);
 }
 
@@ -362,6 +368,7 @@ void State::on_outcome(PendingReissue& what, const storage::Outcome& outcome) {
     study->awaits_approval |= what.awaits_approval;
     study->failures.clear();  // no trial of the study is failed any more
     study->breaker = {};
+    study->repeats = {};
     dirty_projects.insert(study->project);
     if (outcome.spec) {
       for (const protocol::BlobRef& blob : protocol::blobs_of(study->spec))

@@ -147,6 +147,7 @@ struct Study {
   bool succeeded = false;        // a trial is complete or pruned
   AlikeFailures failures{};      // of a study that has not succeeded (R56)
   Breaker breaker{};             // devices that fail its trials one after another (R72)
+  Repeats repeats{};             // devices that give the same value for all trials (R75)
   storage::ReportedPoints points{};  // whether its trials report points (R74)
   std::unordered_map<std::int64_t, Trial>
       trials;  // if empty and the cursor is at its end, the study has finished (R19)
@@ -231,6 +232,7 @@ struct PendingResult {
   bool resumed = false;
   // Whether a complete result has reported points (R74). nullopt: not known, or not complete.
   std::optional<bool> reported{};
+  std::vector<double> values{};  // of a complete result in a study that is not ask-and-tell
   std::optional<protocol::Failure> failure;
   std::optional<TransitionId> start;  // the lease that was proposed with it
   // The result that an owner is sent (R49); nullopt in a grid.
@@ -671,9 +673,10 @@ struct State {
       Trial& trial, const std::vector<storage::AttemptRow>& attempts);
 
   // The next functions are in trust/breakers.cc (R72).
-  // Returns whether the device has failed so many trials of the study in a row that it is barred
-  // while other devices are there. A bar that is over counts when the device asks: until then,
-  // nothing but an event changes what a waiting device may get.
+  // Returns whether the device has failed so many trials of the study in a row, or has given the
+  // same value for so many (R75), that it is barred while other devices are there. A bar that is
+  // over counts when the device asks: until then, nothing but an event changes what a waiting
+  // device may get.
   bool is_barred(const Study& study, const std::string& device, Turn turn) const;
   bool has_long_row(const Study& study, const std::string& device) const;
   // Returns whether another device is connected that may run the study and is not barred.
@@ -697,6 +700,19 @@ struct State {
   void judge_success(Study& study, TrialNumber trial, const std::string& device);
   // Issues trials again that the device has failed.
   void probe_row(Study& study, const std::string& device, FailureRow& row);
+
+  // The next functions are in trust/repeats.cc (R75).
+  // Counts the values of a complete result. Call it when the attempt ends, before the next lease.
+  void count_values(Study& study, const std::string& device, const std::vector<double>& values);
+  // Call it when such a result is accepted, before its trial is forgotten. Issues trials again that
+  // barred devices have computed, and compares what two devices have given for one trial.
+  void judge_values(Study& study, TrialNumber trial, const std::string& device,
+                    const std::vector<double>& values);
+  // Doubts these values no more.
+  void believe_values(Study& study, const std::vector<double>& values);
+  // Call it when a trial has ended without a value that could be compared.
+  static void end_probe(Study& study, TrialNumber trial);
+  void probe_values(Study& study, const std::string& device);
 
   // The next functions are in trust/odd_values.cc (R73).
   // Lets the device get no lease of the trial while another device may run the study. Empty: lets

@@ -26,8 +26,9 @@ inline bool blames_checkpoint(const protocol::Failure& failure) {
 // The code of the failure of a trial of an ask-and-tell study whose result was rejected (R71).
 inline constexpr const char* kResultRejected = "result_rejected";
 
-// The reason for which the server itself rejects attempts (R72).
+// The reasons for which the server itself rejects attempts (R72, R75).
 inline constexpr const char* kDeviceFails = "device_fails";
+inline constexpr const char* kSameValue = "same_value";
 
 // The number of checkpoints that are kept for a trial: the newest, and one that a device may be
 // fetching.

@@ -42,7 +42,8 @@ class Load {
       TestWorker worker(server, device);
       auto lease = worker.ready();
       while (!stopped_) {
-        worker.send(TestWorker::result(lease.attempt, 0.5, 1));
+        const auto value = static_cast<double>(to_int(lease.attempt));
+        worker.send(TestWorker::result(lease.attempt, value, 1));
         worker.receive<protocol::ResultAck>();
         ++acknowledged_;
         lease = worker.await_lease();

@@ -177,7 +177,9 @@ class WorkingDevice {
     if (!held_) socket.send(protocol::serialize(protocol::Ready{}));
     for (;;) {
       if (held_) {
-        auto result = TestWorker::result(held_->attempt, 0.5, to_int(held_->attempt), !stop);
+        const std::int64_t attempt = to_int(held_->attempt);
+        const auto value = static_cast<double>(attempt);
+        auto result = TestWorker::result(held_->attempt, value, attempt, !stop);
         socket.send(protocol::serialize(result));
       }
       const auto message = protocol::parse_server_message(socket.receive_text());

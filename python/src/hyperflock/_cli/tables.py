@@ -40,6 +40,7 @@ SUSPICIONS = frozenset({"no_points", "value_out_of_range"})
 # Why the server itself rejects an attempt, by its code.
 SERVER_REASONS = {
     "device_fails": "its device failed several trials in a row, so the trial ran again elsewhere",
+    "same_value": "its device gave this value again and again, so the trial ran again elsewhere",
 }
 _RIGHT = {"number", "value", "run s", "attempts", "done", "id", "study", "trial", "bytes"}
 _DEVICE = ("device", "class", "engine", "state", "study", "trial")

@@ -68,7 +68,8 @@ class Rejection:
     ----------
     by : str
         Who rejected it; empty: the server itself. ``reason`` is then a code: ``device_fails`` (the
-        device failed several trials in a row, so that the trial ran again on another device).
+        device failed several trials in a row, so that the trial ran again on another device) or
+        ``same_value`` (it gave the same value for several trials in a row).
     at : datetime
         When.
     reason : str

@@ -110,6 +110,18 @@ class Reference {
     Id probes = 0;
     std::vector<Id> trials{};
   };
+  // The results of a study in a row for which a device has given the same value (R75).
+  struct Same {
+    double value = 0;
+    Id length = 0;
+    Id bars = 0;
+    Instant until{};
+    bool own = false;
+    bool judged = true;  // false: its trials are to run again when another device is there
+    Id probes = 0;
+    Id differing = 0;
+    std::vector<Id> trials{};
+  };
   struct Study {
     StudyOptions options;
     storage::StudyState state = storage::StudyState::running;
@@ -132,6 +144,12 @@ class Reference {
     std::map<Id, std::string> probes{};  // the device that failed the trial
     storage::ReportedPoints points{};    // (R74)
     std::set<std::string> succeeded_on{};
+    // Devices that repeat their values (R75).
+    std::map<std::string, Same> same{};
+    Id values = 0;
+    Id repeated = 0;
+    std::map<Id, std::string> value_probes{};  // the device that gave the trial its value
+    std::set<double> usual{};
     std::optional<Id> stopped_by;  // the trial with which it paused itself
     Id next = 0;                   // the grid's cursor
     std::map<Id, Trial> trials;
@@ -183,8 +201,7 @@ class Reference {
   Said claim(const std::string& owner, Id study, bool standby);
   Said leave(const std::string& owner);
   Said says(const std::string& owner, const protocol::OwnerReply& reply);
-  // `odd`: the value is outside of the study's range, if it has one.
-  Said complete(const std::string& worker, Id attempt, bool next, bool odd = false);
+  Said complete(const std::string& worker, Id attempt, bool next, double value = 0.5);
   Said failed(const std::string& worker, Id attempt, protocol::Cause cause, bool next);
   Said release(const std::string& worker, Id attempt, protocol::ReleaseReason reason);
   Said checkpoint(const std::string& worker, Id attempt, Id blob);
@@ -344,6 +361,13 @@ class Reference {
   void judge_success(const Attempt& attempt);
   void probe_row(Id study, const std::string& device);
   void reject_probes();
+  void probe(Id study, Id trial, const std::string& device);  // lets others run the trial
+
+  // ---- reference_repeats.cc (R75)
+  void count_value(const Attempt& attempt, double value);
+  void judge_value(const Attempt& attempt, double value);
+  void end_probe(Study& study, Id trial);
+  void probe_values(Id study, const std::string& device);
 
   // ---- reference_shares.cc (R70)
   using Ids = std::vector<Id>;
@@ -380,8 +404,9 @@ class Reference {
   void deliver(const std::vector<Started>& started, const std::string& worker = {},
                std::string ack = {});
 
+  // `value`: of a result that is complete, or outside of the study's range.
   void result(const std::string& worker, Id attempt, std::optional<protocol::Cause> cause,
-              bool next, bool odd = false);
+              bool next, std::optional<double> value = {});
   void end(Attempt& attempt, storage::AttemptState state);  // closes the attempt
   void let_go(Attempt& attempt, storage::AttemptState state);
   // Revokes the live attempts of a study that an administrator has stopped (R67).

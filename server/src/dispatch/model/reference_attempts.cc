@@ -117,11 +117,12 @@ Said Reference::should_prune(const std::string& worker, Id id, Id step) {
   return done();
 }
 
-Said Reference::complete(const std::string& worker, Id attempt, bool next, bool odd) {
+Said Reference::complete(const std::string& worker, Id attempt, bool next, double value) {
   begin();
   const auto found = attempts_.find(attempt);
-  odd = odd && found != attempts_.end() && studies_.at(found->second.study).options.ranged;
-  result(worker, attempt, odd ? std::optional(Cause::invalid) : std::nullopt, next, odd);
+  const bool odd =
+      value > 1 && found != attempts_.end() && studies_.at(found->second.study).options.ranged;
+  result(worker, attempt, odd ? std::optional(Cause::invalid) : std::nullopt, next, value);
   finish_event();
   return done();
 }
@@ -151,7 +152,7 @@ Said Reference::release(const std::string& worker, Id id, protocol::ReleaseReaso
 }
 
 void Reference::result(const std::string& worker, Id id, std::optional<Cause> cause, bool next,
-                       bool odd) {
+                       std::optional<double> value) {
   Attempt* attempt = own(worker, id);
   const auto foreign = attempts_.find(id);
   if (attempt == nullptr && foreign != attempts_.end() &&
@@ -160,7 +161,7 @@ void Reference::result(const std::string& worker, Id id, std::optional<Cause> ca
     return say_error(worker, "unknown_attempt");
   }
   const bool was_live = attempt != nullptr && attempt->state == AttemptState::live;
-  std::string code = odd ? std::string(kValueOutOfRange) : "code";
+  std::string code = cause && value ? std::string(kValueOutOfRange) : "code";
   if (was_live && !cause && is_doubtful(*attempt)) {
     cause = Cause::invalid;
     code = storage::kNoPoints;
@@ -175,6 +176,7 @@ void Reference::result(const std::string& worker, Id id, std::optional<Cause> ca
   if (was_live) {
     end(*attempt, AttemptState::evidence);  // judged below
     if (!cause) end_rows(*attempt);
+    if (!cause && !studies_.at(attempt->study).asked()) count_value(*attempt, *value);
     if (cause && code != storage::kNoPoints) count_in_row(*attempt, *cause);
     sessions_.at(worker).last = attempt->study;
   }
@@ -223,6 +225,11 @@ void Reference::result(const std::string& worker, Id id, std::optional<Cause> ca
       study.succeeded = true;
       study.alike.clear();
       judge_success(*attempt);
+      if (was_live && !study.asked()) {
+        judge_value(*attempt, *value);
+      } else {
+        end_probe(study, attempt->trial);
+      }
       if (study.asked()) tell_outcome(*attempt, led || !was_live);
       if (was_live) {
         learn_run(study.speeds[""], now_ - attempt->leased);
@@ -311,6 +318,7 @@ void Reference::fail_trial(Id study_id, Id number, Cause cause, const std::strin
   Trial& trial = study.trials.at(number);
   trial.state = TrialState::failed;
   trial.failure_code = code;
+  end_probe(study, number);
   // A study pauses itself if its trials only fail and their failures are alike (R56).
   if (!study.succeeded && study.options.max_failures > 0) {
     const std::string kind = std::string(protocol::name_of(cause)) + ' ' + trial.failure_code;

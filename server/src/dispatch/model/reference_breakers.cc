@@ -13,8 +13,10 @@ using storage::AttemptState;
 bool Reference::has_long_row(Id study, const std::string& device) const {
   const Study& one = studies_.at(study);
   const auto row = one.rows.find(device);
+  const auto same = one.same.find(device);
   const auto everywhere = barred_.find({one.options.project, device});
   return (row != one.rows.end() && row->second.bars > 0) ||
+         (same != one.same.end() && same->second.bars > 0) ||
          (everywhere != barred_.end() && everywhere->second.bars > 0);
 }
 
@@ -26,7 +28,9 @@ bool Reference::is_barred(Id study, const std::string& device, Turn turn) const 
   const auto everywhere = barred_.find({one.options.project, device});
   const bool here = row != one.rows.end() && now_ < row->second.until;
   const bool there = everywhere != barred_.end() && now_ < everywhere->second.until;
-  return (here || there) && has_other_device(study, device);
+  const auto same = one.same.find(device);
+  const bool repeats = same != one.same.end() && now_ < same->second.until;
+  return (here || there || repeats) && has_other_device(study, device);
 }
 
 bool Reference::has_other_device(Id study, const std::string& device) const {
@@ -93,6 +97,10 @@ void Reference::forget_rows(Study& study) {
   study.results = study.failures = 0;
   study.probes.clear();
   study.succeeded_on.clear();
+  study.same.clear();
+  study.values = study.repeated = 0;
+  study.value_probes.clear();
+  study.usual.clear();
 }
 
 void Reference::count_in_row(const Attempt& attempt, Cause cause) {
@@ -178,13 +186,17 @@ void Reference::probe_row(Id study_id, const std::string& device) {
       ++row.probes;
       study.probes[trial] = device;
     }
-    Probe probe{.study = study_id, .trial = trial, .meant = {}};
-    for (auto& [id, attempt] : attempts_) {
-      const bool is_its = attempt.study == study_id && attempt.trial == trial;
-      if (is_its && attempt.device == device && !attempt.rejected) probe.meant.insert(id);
-    }
-    probing_.push_back(std::move(probe));
+    probe(study_id, trial, device);
   }
+}
+
+void Reference::probe(Id study, Id trial, const std::string& device) {
+  Probe probe{.study = study, .trial = trial, .meant = {}};
+  for (auto& [id, attempt] : attempts_) {
+    const bool is_its = attempt.study == study && attempt.trial == trial;
+    if (is_its && attempt.device == device && !attempt.rejected) probe.meant.insert(id);
+  }
+  probing_.push_back(std::move(probe));
 }
 
 // The rejections are stored in a batch of their own, after that of the result which caused them.

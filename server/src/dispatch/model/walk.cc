@@ -14,7 +14,7 @@ using How = SessionClosed::How;
 using storage::StudyState;
 using storage::TrialState;
 
-// Reports the steps of the action, with the same value for each, because the model ignores values.
+// Reports the steps of the action, with the same value for each, because the model ignores these.
 Said report(Scenario& s, const Action& a) { return s.report(a.worker, a.id, 1, {{a.amount, 0.5}}); }
 Said report(Reference& r, const Action& a) { return r.report(a.worker, a.id, 1, a.amount); }
 Said should_prune(Scenario& s, const Action& a) {
@@ -23,11 +23,16 @@ Said should_prune(Scenario& s, const Action& a) {
 Said should_prune(Reference& r, const Action& a) {
   return r.should_prune(a.worker, a.id, a.amount);
 }
+// Returns the value of a result. Those above 1 are outside of the range of a study that has one.
+double value_of(const Action& a) {
+  constexpr std::array kValues{0.5, 0.5, 0.5, 0.5, 0.6, 0.7, 7.0, 7.0, 7.0};
+  return kValues.at(static_cast<std::size_t>(a.amount));
+}
 Said complete(Scenario& s, const Action& a) {
-  return s.complete(a.worker, a.id, a.amount >= 6 ? 7 : 0.5, a.next);
+  return s.complete(a.worker, a.id, value_of(a), a.next);
 }
 Said complete(Reference& r, const Action& a) {
-  return r.complete(a.worker, a.id, a.next, a.amount >= 6);
+  return r.complete(a.worker, a.id, a.next, value_of(a));
 }
 
 // Applies an action to the dispatcher or to the reference model.

@@ -18,6 +18,7 @@ class Walk {
         calm_(seed % 3 == 0),
         owned_(seed % 3 == 1 || seed % 6 == 3),
         fails_(seed % 4 == 2),
+        repeats_(seed % 4 == 1),
         pair_(settings(seed)),
         store_(store) {
     if (store_ == nullptr) return;
@@ -54,6 +55,7 @@ class Walk {
     if (seed % 3 == 0) settings.bar_ms = 30'000;
     settings.results_with_points = 1;
     settings.devices_with_points = 1;
+    settings.same_values = 2;
     return settings;
   }
   std::uint64_t draw(std::uint64_t below) { return splitmix64(seed_) % below; }
@@ -324,12 +326,25 @@ class Walk {
       action.held = some_attempts(worker);
       return action;
     }
+    if (repeats_ && chance(2)) return next_result(std::move(action));
     return message(std::move(action));
+  }
+
+  // Completes the worker's attempt, or asks for one. Device a nearly always gives the same value,
+  // and the others often do.
+  Action next_result(Action action) {
+    const std::optional<std::int64_t> live = live_attempt(action.worker);
+    action.kind = live ? Kind::complete : Kind::ready;
+    action.id = live.value_or(0);
+    action.next = !chance(3);
+    if (chance(action.worker == "a" ? 12 : 2))
+      action.amount = 4 + static_cast<std::int64_t>(draw(2));
+    return action;
   }
 
   Action submit() {
     Action action{.kind = Kind::submit};
-    action.study = {.trials = static_cast<std::int64_t>(1 + draw(fails_ ? 12 : 5)),
+    action.study = {.trials = static_cast<std::int64_t>(1 + draw(fails_ || repeats_ ? 12 : 5)),
                     .project = chance(4) ? "q" : "p",
                     .submit_key = name_ + (chance(8) ? " same" : " " + std::to_string(++keys_)),
                     .time_limit_ms = chance(2) ? 200'000 : 0,
@@ -487,8 +502,9 @@ class Walk {
   std::uint64_t seed_;
   const std::string name_;
   const bool calm_;
-  const bool owned_;  // with ask-and-tell studies and their owners
-  const bool fails_;  // device a fails nearly all trials (R72)
+  const bool owned_;    // with ask-and-tell studies and their owners
+  const bool fails_;    // device a fails nearly all trials (R72)
+  const bool repeats_;  // device a gives nearly all trials the same value (R75)
   std::deque<Action> planned_;
   std::deque<Action> lifts_;  // end what administrators have set
   std::int64_t progress_ = 0;

@@ -50,7 +50,7 @@ int complete_all(Scenario& s, const std::string& worker) {
   std::int64_t lease = lease_in(s.ready(worker), worker);
   while (lease != 0 && done < 5'000) {
     ++done;
-    lease = lease_in(s.complete(worker, lease, 0.5, true), worker);
+    lease = lease_in(s.complete(worker, lease, done, true), worker);
   }
   return done;
 }
@@ -90,10 +90,11 @@ TEST(Breaker, R72_ADeviceThatFailsEverythingSpoilsAtMostFiveTrials) {
     const std::string worker = "w" + std::to_string(i);
     open[i] = lease_in(s.ready(worker), worker);
   }
+  double value = 0;
   while (!open.empty()) {
     for (auto one = open.begin(); one != open.end();) {
       const std::string worker = "w" + std::to_string(one->first);
-      one->second = lease_in(s.complete(worker, one->second, 0.5, true), worker);
+      one->second = lease_in(s.complete(worker, one->second, ++value, true), worker);
       one = one->second == 0 ? open.erase(one) : std::next(one);
     }
     if (open.size() == 9) failed += fail_all(s, "liar");

@@ -32,7 +32,7 @@ std::int64_t lease(Scenario& s, const std::string& device) { return leased(s.rea
 Said run_with_points(Scenario& s, const std::string& device) {
   const std::int64_t attempt = lease(s, device);
   s.report(device, attempt, 1, {{1, 0.5}});
-  return s.complete(device, attempt, 0.5);
+  return s.complete(device, attempt, static_cast<double>(attempt));
 }
 
 std::int64_t suspects(const Scenario& s) {
@@ -121,7 +121,8 @@ TEST(Points, R74_AStudyWithoutPointsIsNeverDoubted) {
   s.study({.trials = 60});
   for (std::size_t i = 0; i < 60; ++i) {
     const char* device = kDevices.at(i % 3);
-    EXPECT_THAT(s.complete(device, lease(s, device), 0.5), Contains(HasSubstr("accepted")));
+    const auto value = static_cast<double>(i);
+    EXPECT_THAT(s.complete(device, lease(s, device), value), Contains(HasSubstr("accepted")));
   }
   EXPECT_EQ(s.accepted(), 60);
 }
@@ -132,7 +133,7 @@ TEST(Points, R74_AStudyOfWhichSomeTrialsReportNothingRunsOneTrialTwice) {
   for (std::size_t i = 0; i < 400 && s.accepted() < 100; ++i) {
     const char* device = kDevices.at(i % 3);
     if (const std::int64_t attempt = lease(s, device); attempt != 0)
-      s.complete(device, attempt, 0.5);
+      s.complete(device, attempt, static_cast<double>(i));
   }
   EXPECT_EQ(s.accepted(), 100);
   EXPECT_EQ(suspects(s), 1);

@@ -134,7 +134,7 @@ TEST(Reject, R71_TheOtherAttemptOfASpeculatedTrialGoesOn) {
     s.ready("a");
     s.after(30'000);
     s.beat("a", attempt, 1);
-    s.complete("a", attempt);
+    s.complete("a", attempt, static_cast<double>(attempt));
   }
   s.ready("a");
   s.beat("a", 3, 1);
@@ -226,7 +226,7 @@ TEST(Reject, R71_PiecesFollowEachOtherAndOtherCommitsGoBetween) {
   s.worker("a").worker("b").study(5);
   for (std::int64_t attempt = 1; attempt <= 5; ++attempt) {
     s.ready("a");
-    s.complete("a", attempt);
+    s.complete("a", attempt, static_cast<double>(attempt));
   }
   s.hold();
   s.reject(1, "a");

@@ -34,7 +34,7 @@ class Pool {
       const End next = ends_.top();
       ends_.pop();
       s_.after(next.at - s_.now());
-      s_.complete(next.device, next.attempt, 0.5, true);
+      s_.complete(next.device, next.attempt, static_cast<double>(next.attempt), true);
       take_lease(next.device);
     }
   }
@@ -185,7 +185,8 @@ TEST(Shares, R70_WhoHeldAllDevicesIsNotMadeToWaitForAsLong) {
   for (int i = 0; i < 300; ++i) {
     of_ada += next_study(s, "a") == 1;
     s.after(kTrial);
-    s.complete("a", to_int(s.last_lease().attempt));
+    const std::int64_t attempt = to_int(s.last_lease().attempt);
+    s.complete("a", attempt, static_cast<double>(attempt));
   }
   EXPECT_GE(of_ada, 60);
   EXPECT_LE(of_ada, 100);
@@ -262,7 +263,7 @@ TEST(Shares, R70_ADeviceStaysWithTheStudyWhoseFilesItHas) {
   for (std::int64_t attempt = 1; attempt <= 60; ++attempt) {
     const std::string device = attempt % 3 == 1 ? "a" : attempt % 3 == 2 ? "b" : "c";
     s.after(5'000);
-    s.complete(device, attempt, 0.5, true);
+    s.complete(device, attempt, static_cast<double>(attempt), true);
     EXPECT_EQ(to_int(s.last_lease().study), (attempt - 1) % 3 + 1) << attempt;
   }
 }

@@ -20,7 +20,7 @@ Scenario with_slow_run(const std::string& slow = "b") {
   for (std::int64_t attempt = 1; attempt <= 2; ++attempt) {
     s.ready("a");
     s.after(kRunMs);
-    s.complete("a", attempt);
+    s.complete("a", attempt, static_cast<double>(attempt));
   }
   s.worker(slow);
   s.ready(slow);
@@ -100,7 +100,7 @@ TEST(SpeculativeAttempts, R36_ASlowClassOfDevicesIsDoubledByAFastOneAtOnce) {
   for (std::int64_t attempt = 2; attempt <= 3; ++attempt) {
     s.ready("a");
     run_for(s, "c", 1, kRunMs);
-    s.complete("a", attempt);
+    s.complete("a", attempt, static_cast<double>(attempt));
   }
   run_for(s, "c", 1, 300'000);
   s.complete("c", 1);
@@ -108,7 +108,7 @@ TEST(SpeculativeAttempts, R36_ASlowClassOfDevicesIsDoubledByAFastOneAtOnce) {
   s.ready("c");
   s.after(5'000);
   // The phone began a moment ago and will need six minutes; this desktop needs 30 s.
-  EXPECT_THAT(s.complete("a", 4, 0.5, true),
+  EXPECT_THAT(s.complete("a", 4, 4, true),
               Contains("a < result_ack #4 accepted + lease #6 trial 4 again"));
 }
 

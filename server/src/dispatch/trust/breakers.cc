@@ -7,21 +7,12 @@
 #include "dispatch/state.h"
 
 namespace hyperflock::dispatch {
-namespace {
-
-// Makes room for one more entry: forgets those that bar nobody. Returns whether there is room.
-template <typename Entries>
-bool make_room(Entries& entries) {
-  if (entries.size() < kMostRows) return true;
-  std::erase_if(entries, [](const auto& one) { return one.second.bars == 0; });
-  return entries.size() < kMostRows;
-}
-
-}  // namespace
 
 bool State::has_long_row(const Study& study, const std::string& device) const {
   const auto row = study.breaker.rows.find(device);
   if (row != study.breaker.rows.end() && row->second.bars > 0) return true;
+  const auto values = study.repeats.rows.find(device);
+  if (values != study.repeats.rows.end() && values->second.bars > 0) return true;
   const auto& barred = projects.at(study.project).barred;
   const auto everywhere = barred.find(device);
   return everywhere != barred.end() && everywhere->second.bars > 0;
@@ -33,6 +24,8 @@ bool State::is_barred(const Study& study, const std::string& device, Turn turn) 
   Instant until{};
   if (const auto row = study.breaker.rows.find(device); row != study.breaker.rows.end())
     until = row->second.until;
+  if (const auto row = study.repeats.rows.find(device); row != study.repeats.rows.end())
+    until = std::max(until, row->second.until);
   const auto& barred = projects.at(study.project).barred;
   if (const auto everywhere = barred.find(device); everywhere != barred.end())
     until = std::max(until, everywhere->second.until);

@@ -568,6 +568,8 @@ export const en: Words = {
     serverReasons: {
       device_fails:
         "this device failed several trials in a row, so the trial ran again on another device",
+      same_value:
+        "this device gave the same value for several trials in a row, so the trial ran again on another device",
     },
     rejectTrial: "Reject the results of this trial",
     rejectDevice: "Reject all results of this device",

@@ -570,6 +570,7 @@ export const ja: Words = {
     rejectedByServer: (when) => `サーバーが却下しました（${when}）`,
     serverReasons: {
       device_fails: "この端末は試行に続けて失敗したため、別の端末で試行をやり直しました",
+      same_value: "この端末は複数の試行で続けて同じ値を返したため、別の端末で試行をやり直しました",
     },
     rejectTrial: "この試行の結果を却下",
     rejectDevice: "この端末の結果をすべて却下",
