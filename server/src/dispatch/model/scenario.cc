@@ -282,7 +282,9 @@ storage::Outcome Scenario::apply(const storage::Transition& transition) {
       rejection_text(outcome.rejected) != rejection_text(expected.rejected)) {
     troubles_.push_back(proposal_text(transition) + ": the shadow says " +
                         std::to_string(static_cast<int>(outcome.applied)) + ", the model " +
-                        std::to_string(static_cast<int>(expected.applied)));
+                        std::to_string(static_cast<int>(expected.applied)) + "; rejected " +
+                        rejection_text(outcome.rejected) + ", the model " +
+                        rejection_text(expected.rejected));
   }
   return outcome;
 }

@@ -159,8 +159,10 @@ std::shared_ptr<const Rejected> Writer::rejected_among(StudyId study,
       if (!row.next()) continue;
       newest = row.integer(0);
     }
-    found->trials.emplace_back().trial =
+    RunningTrial trial =
         running_trial({study, number}, all_attempts(*db_, newest), AttemptId{newest});
+    // A device whose rejected attempts have only inherited it may get the trial again.
+    if (!trial.rejected_devices.empty()) found->trials.push_back({std::move(trial)});
   }
   return found->trials.empty() ? nullptr : found;
 }

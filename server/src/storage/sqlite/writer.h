@@ -111,7 +111,7 @@ class Writer {
   // Returns whether the trial of an ask-and-tell study lost its result. Its owner has then asked
   // for another one in its place.
   bool was_replaced(const Study& study, TrialKey trial, TrialState state);
-  // Returns the trials among these that have rejected attempts; nullptr: none has.
+  // Returns the trials among these that a device may not get any more (R71); nullptr: none.
   std::shared_ptr<const Rejected> rejected_among(StudyId study,
                                                  const std::vector<TrialNumber>& trials);
 
