@@ -36,6 +36,7 @@ constexpr std::uint64_t kWalksPerStore = 500;
 bool walk_all(const Options& options) {
   const auto start = std::chrono::steady_clock::now();
   std::atomic<std::uint64_t> next{0};
+  std::atomic<std::int64_t> convictions{0};
   std::atomic<bool> failed{false};
   std::mutex output;
   std::vector<std::thread> threads;
@@ -47,24 +48,28 @@ bool walk_all(const Options& options) {
         auto store = storage::open_sqlite_storage(folder.file("walk.db"), [] { return 1; });
         for (std::uint64_t i = 0; i < kWalksPerStore && !failed && mine < options.sequences; ++i) {
           const std::uint64_t seed = options.seed + mine;
-          const auto wrong = store ? random_walk(seed, options.events, store->get())
-                                   : std::optional(store.error().message);
-          if (!wrong) {
+          const Walked walked = store ? random_walk(seed, options.events, store->get())
+                                      : Walked{.disagreement = store.error().message};
+          convictions += walked.convictions;
+          if (!walked.disagreement) {
             mine = next++;
             continue;
           }
           failed = true;
           const std::lock_guard lock(output);
-          std::printf("seed %llu:\n%s\n", static_cast<unsigned long long>(seed), wrong->c_str());
+          std::printf("seed %llu:\n%s\n", static_cast<unsigned long long>(seed),
+                      walked.disagreement->c_str());
         }
       }
     });
   }
   for (std::thread& thread : threads) thread.join();
   if (failed) return false;
-  std::printf("%llu random sequences of %d events over SQLite agree with the model, %.0f s\n",
-              static_cast<unsigned long long>(options.sequences), options.events,
-              seconds_since(start));
+  std::printf(
+      "%llu random sequences of %d events over SQLite agree with the model, in which %lld devices "
+      "were found to invent a value, %.0f s\n",
+      static_cast<unsigned long long>(options.sequences), options.events,
+      static_cast<long long>(convictions), seconds_since(start));
   return true;
 }
 

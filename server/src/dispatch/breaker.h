@@ -100,11 +100,12 @@ struct ValueRow {
   std::int64_t length = 0;
   std::int64_t bars = 0;  // results since the row was long enough; 0: it is not
   Instant until{};        // the end of its bar
-  // Whether others have given other values for trials of the row, so that the values are the
+  // Whether others have given other values for most of the probes, so that the values are the
   // device's own.
   bool is_own = false;
   std::int64_t probes = 0;            // trials that run again to find that out, or have shown it
   std::int64_t differing = 0;         // of these, the ones for which others gave other values
+  std::int64_t alike = 0;             // of these, the ones for which others gave the same values
   std::vector<TrialNumber> trials{};  // the others, oldest first; at most kKeptOfRow
 };
 
@@ -130,7 +131,7 @@ struct Repeats {
   std::map<TrialNumber, ValueProbe> probes{};
   // Barred devices whose trials are to run again when another device is there.
   std::set<std::string> unjudged{};
-  // Values that two devices have given for one trial.
+  // Values that two devices have given for most of the probes of a row.
   std::vector<std::vector<double>> usual{};
 
   bool is_usual(const std::vector<double>& values) const {

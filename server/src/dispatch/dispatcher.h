@@ -22,7 +22,8 @@
 namespace hyperflock::dispatch {
 
 // A device that has given the same values for so many trials of a study in a row is barred from it,
-// and so many of these trials run again on other devices (R75).
+// and so many of these trials run again on other devices (R75). The number is odd, because most of
+// them decide.
 inline constexpr std::int64_t kSameValues = 3;
 
 struct Settings {

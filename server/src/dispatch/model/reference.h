@@ -120,6 +120,7 @@ class Reference {
     bool judged = true;  // false: its trials are to run again when another device is there
     Id probes = 0;
     Id differing = 0;
+    Id alike = 0;
     std::vector<Id> trials{};
   };
   struct Study {
@@ -227,6 +228,9 @@ class Reference {
   // Returns the first study of this model. A store may contain earlier ones.
   Id first_study() const { return first_study_; }
   Id first_attempt() const { return first_attempt_; }
+  // How many devices were found to invent a value that they have given for more trials than those
+  // that have shown it (R75).
+  Id convictions() const { return convictions_; }
   const std::set<Id>& changed() const { return changed_; }  // studies whose rows the event changed
 
  private:
@@ -469,6 +473,7 @@ class Reference {
   Id next_session_ = 1;
   Id first_study_ = 1;
   Id first_attempt_ = 1;
+  Id convictions_ = 0;
   Id least_study_ = 1;  // no new study gets a smaller id
   Id least_attempt_ = 1;
   Id next_study_ = 1;

@@ -38,7 +38,10 @@ void Reference::judge_value(const Attempt& attempt, double value) {
     const std::string device = probe->second;
     study.value_probes.erase(probe);
     Same& same = study.same.at(device);
-    if (same.value == value) {
+    const bool is_same = same.value == value;
+    Id& votes = is_same ? same.alike : same.differing;
+    const bool is_decided = ++votes == settings_.same_values / 2 + 1;
+    if (is_decided && is_same) {
       study.usual.insert(value);
       const auto is_usual = [&](const std::string& one) {
         return study.same.at(one).value == value;
@@ -47,8 +50,9 @@ void Reference::judge_value(const Attempt& attempt, double value) {
       std::erase_if(study.same, [&](const auto& one) {
         return one.second.bars > 0 && one.second.value == value;
       });
-    } else if (++same.differing == settings_.same_values) {
+    } else if (is_decided) {
       same.own = true;
+      convictions_ += !same.trials.empty();
       same.judged = false;
     }
   }

@@ -100,9 +100,15 @@ class Pair {
   Reference model_;
 };
 
-// Applies random events that the seed determines. Returns the first difference and the events
-// before it, or nothing. If a store is given, its rows are compared with the model at the end.
-std::optional<std::string> random_walk(std::uint64_t seed, int events, storage::Storage* store);
+struct Walked {
+  std::optional<std::string> disagreement{};  // the first one, with the events before it
+  // Of devices that were found to invent a value (R75). Walks without one compare nothing of what
+  // follows.
+  std::int64_t convictions = 0;
+};
+// Applies random events that the seed determines. If a store is given, its rows are compared with
+// the model at the end.
+Walked random_walk(std::uint64_t seed, int events, storage::Storage* store);
 
 struct Explored {
   std::int64_t sequences = 0;                 // of the full depth

@@ -10,6 +10,8 @@ namespace {
 using Kind = Action::Kind;
 using protocol::Cause;
 
+constexpr int kEventsAlone = 14;
+
 class Walk {
  public:
   Walk(std::uint64_t seed, storage::Storage* store)
@@ -19,14 +21,22 @@ class Walk {
         owned_(seed % 3 == 1 || seed % 6 == 3),
         fails_(seed % 4 == 2),
         repeats_(seed % 4 == 1),
+        alone_(seed % 8 == 5),
         pair_(settings(seed)),
         store_(store) {
     if (store_ == nullptr) return;
     pair_.store_in(*store_);
   }
 
-  std::optional<std::string> run(int events) {
+  Walked run(int events) {
+    std::optional<std::string> wrong = disagreement(events);
+    return {.disagreement = std::move(wrong), .convictions = pair_.model().convictions()};
+  }
+
+ private:
+  std::optional<std::string> disagreement(int events) {
     for (int i = 0; i < events; ++i) {
+      is_alone_ = alone_ && i < kEventsAlone;
       const Action action = draw_action();
       const bool fails = may_fail(action) && chance(40);
       history_ += "\n  " + text_of(action) + (fails ? ", not written" : "");
@@ -48,14 +58,12 @@ class Walk {
     return std::nullopt;
   }
 
- private:
   static Settings settings(std::uint64_t seed) {
     Settings settings;
     settings.max_leases = 1 + static_cast<int>(seed % 2);
     if (seed % 3 == 0) settings.bar_ms = 30'000;
     settings.results_with_points = 1;
     settings.devices_with_points = 1;
-    settings.same_values = 2;
     return settings;
   }
   std::uint64_t draw(std::uint64_t below) { return splitmix64(seed_) % below; }
@@ -294,8 +302,12 @@ class Walk {
 
   Action draw_action() {
     if (calm_) return draw_calm_action();
+    if (is_alone_) return draw_lonely_action();
     Action action{.worker = std::string(1, static_cast<char>('a' + draw(5)))};
     const std::string& worker = action.worker;
+    // Others judge the value only if little else happens.
+    if (alone_ && !chance(6) && pair_.model().connected(worker))
+      return next_result(std::move(action));
     if (pair_.model().studies().empty() || (chance(14) && pair_.model().studies().size() < 6))
       return submit();
     if (chance(9)) {
@@ -330,6 +342,26 @@ class Walk {
     return message(std::move(action));
   }
 
+  // Device a computes a study alone and gives one value for all trials. So there is more to run
+  // again than the probes if others find out that it has invented the value (R75).
+  Action draw_lonely_action() {
+    if (pair_.model().studies().empty()) {
+      Action action = submit();
+      action.study.trials = 12;
+      action.study.project = "p";
+      action.study.backend = "";
+      action.study.directions = 0;
+      action.study.awaits_approval = false;
+      return action;
+    }
+    if (!pair_.model().connected("a")) return {.kind = Kind::open, .worker = "a"};
+    const std::optional<std::int64_t> live = live_attempt("a");
+    return {.kind = live ? Kind::complete : Kind::ready,
+            .worker = "a",
+            .id = live.value_or(0),
+            .next = !chance(3)};
+  }
+
   // Completes the worker's attempt, or asks for one. Device a nearly always gives the same value,
   // and the others often do.
   Action next_result(Action action) {
@@ -337,8 +369,8 @@ class Walk {
     action.kind = live ? Kind::complete : Kind::ready;
     action.id = live.value_or(0);
     action.next = !chance(3);
-    if (chance(action.worker == "a" ? 12 : 2))
-      action.amount = 4 + static_cast<std::int64_t>(draw(2));
+    const bool is_other = action.worker == "a" ? chance(12) : alone_ || chance(2);
+    if (is_other) action.amount = 4 + static_cast<std::int64_t>(draw(2));
     return action;
   }
 
@@ -505,6 +537,8 @@ class Walk {
   const bool owned_;    // with ask-and-tell studies and their owners
   const bool fails_;    // device a fails nearly all trials (R72)
   const bool repeats_;  // device a gives nearly all trials the same value (R75)
+  const bool alone_;    // of these, walks at whose begin there is only device a
+  bool is_alone_ = false;
   std::deque<Action> planned_;
   std::deque<Action> lifts_;  // end what administrators have set
   std::int64_t progress_ = 0;
@@ -516,7 +550,7 @@ class Walk {
 
 }  // namespace
 
-std::optional<std::string> random_walk(std::uint64_t seed, int events, storage::Storage* store) {
+Walked random_walk(std::uint64_t seed, int events, storage::Storage* store) {
   return Walk(seed, store).run(events);
 }
 

@@ -166,6 +166,7 @@ TEST(Repeats, R75_AValueThatAnotherDeviceGivesTooIsDoubtedNoMore) {
   Scenario s;
   s.worker("a").worker("b").worker("c").study(300);
   EXPECT_EQ(answer_all(s, "a", flat), 3);
+  s.complete("b", take(s, "b"), 0.1);
   const std::int64_t probe = take(s, "b");
   const std::int64_t next = offered_in(s.complete("b", probe, 0.1), "a");
   EXPECT_NE(next, 0);  // a waited for work
@@ -180,6 +181,7 @@ TEST(Repeats, R75_RoundingIsNoOtherValue) {
   Scenario s;
   s.worker("gpu").worker("b").study(300);
   EXPECT_EQ(answer_all(s, "gpu", [](std::int64_t) { return 2.302585; }), 3);
+  s.complete("b", take(s, "b"), 2.302586);
   const std::int64_t probe = take(s, "b");
   EXPECT_NE(offered_in(s.complete("b", probe, 2.302586), "gpu"), 0);
 }
@@ -201,6 +203,30 @@ TEST(Repeats, R75_AStudyWhoseValuesAreAllTheSameCostsFewRuns) {
   EXPECT_EQ(first_study(s).state, storage::StudyState::finished);
 }
 
+// An accuracy of a few steps, which differs from device to device as on graphics processors: the
+// other devices seldom give the same value for a trial.
+double coarse(std::int64_t trial, std::size_t device) {
+  std::uint64_t state = static_cast<std::uint64_t>(trial) * 31 + device;
+  return 0.5 + 0.1 * static_cast<double>(splitmix64(state) % 3);
+}
+
+TEST(Repeats, R75_AMetricOfThreeValuesLosesNoStudyEvenIfDevicesDisagree) {
+  Scenario s;
+  const std::vector<std::string> workers{"a", "b", "c"};
+  for (const std::string& worker : workers) s.worker(worker);
+  s.study(1'000);
+  for (const std::string& worker : workers) take(s, worker);
+  for (int round = 0; round < 1'000; ++round) {
+    for (std::size_t i = 0; i < workers.size(); ++i) {
+      if (const std::int64_t attempt = next_of(s, workers[i]); attempt != 0)
+        answer(s, workers[i], attempt, [&](std::int64_t n) { return coarse(n, i); });
+    }
+  }
+  EXPECT_EQ(first_study(s).state, storage::StudyState::finished);
+  EXPECT_EQ(s.accepted(), 1'000);
+  EXPECT_LE(rejected_attempts(s), 50);
+}
+
 // Each point of the space is computed 30 times, and the objective uses no random number.
 TEST(Repeats, R75_WhereOthersRepeatTheirValuesARowMustBeLonger) {
   Scenario s;
@@ -210,13 +236,28 @@ TEST(Repeats, R75_WhereOthersRepeatTheirValuesARowMustBeLonger) {
   EXPECT_LE(rejected_attempts(s), 3 * 6);
 }
 
-TEST(Repeats, R75_TwoOfThreeOtherValuesAreNoProof) {
+// One trial of the row may really have the value.
+TEST(Repeats, R75_ALiarWhoRepeatsTheValueOfATrialThatItHasComputedIsFoundOut) {
   Scenario s;
-  s.worker("a").worker("b").study(300);
-  answer_all(s, "a", lie);
-  for (int i = 0; i < 2; ++i) s.complete("b", take(s, "b"), 1.0 + i);
-  const std::int64_t third = take(s, "b");
-  EXPECT_NE(offered_in(s.complete("b", third, kLie), "a"), 0);
+  s.worker("liar").worker("b").study(300);
+  EXPECT_EQ(answer_all(s, "liar", [](std::int64_t) { return honest(0); }), 3);
+  EXPECT_EQ(answer_all(s, "b", honest), 300);
+  EXPECT_EQ(results_with(s, honest(0)), 1);
+  EXPECT_EQ(rejected_attempts(s), 3);
+}
+
+TEST(Repeats, R75_TwoOfThreeProbesDecide) {
+  for (const bool is_usual : {false, true}) {
+    Scenario s;
+    s.worker("a").worker("b").study(300);
+    EXPECT_EQ(answer_all(s, "a", lie), 3);
+    s.complete("b", take(s, "b"), kLie);
+    s.complete("b", take(s, "b"), 1.0);
+    EXPECT_EQ(take(s, "a"), 0);
+    const std::int64_t third = take(s, "b");
+    const Said said = s.complete("b", third, is_usual ? kLie : 2.0);
+    EXPECT_EQ(offered_in(said, "a") != 0, is_usual);
+  }
 }
 
 TEST(Repeats, R75_AProbeThatFailsShowsNothing) {
@@ -224,11 +265,12 @@ TEST(Repeats, R75_AProbeThatFailsShowsNothing) {
   s.worker("a").worker("b").study(300);
   answer_all(s, "a", lie);
   s.failed("b", take(s, "b"), Cause::user_error);
-  for (int i = 0; i < 2; ++i) s.complete("b", take(s, "b"), 1.0 + i);
+  s.complete("b", take(s, "b"), 1.0);
+  s.complete("b", take(s, "b"), kLie);
   s.after(Settings{}.bar_ms);
   s.worker("a").worker("b");
   EXPECT_EQ(answer_all(s, "a", lie), 1);
-  EXPECT_EQ(results_with(s, kLie), 0);  // this one is the third probe now
+  EXPECT_EQ(results_with(s, kLie), 1);  // b's; that of a is the third probe now
   s.complete("b", take(s, "b"), 9.0);
   EXPECT_EQ(rejected_attempts(s), 4);
 }

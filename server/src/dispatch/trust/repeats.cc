@@ -46,14 +46,19 @@ void State::judge_values(Study& study, TrialNumber trial, const std::string& dev
   if (const auto found = all.probes.find(trial); found != all.probes.end()) {
     const ValueProbe probe = found->second;
     ValueRow& first = all.rows.at(probe.device);
+    const std::int64_t most = settings.same_values / 2 + 1;
     if (probe.device == device) {
       end_probe(study, trial);
-    } else if (are_alike(values, probe.values)) {
-      believe_values(study, values);
     } else {
       all.probes.erase(found);
-      first.is_own = ++first.differing >= settings.same_values;
-      if (first.is_own) all.unjudged.insert(probe.device);
+      const bool is_alike = are_alike(values, probe.values);
+      std::int64_t& votes = is_alike ? first.alike : first.differing;
+      if (++votes == most && is_alike) {
+        believe_values(study, values);
+      } else if (votes == most) {
+        first.is_own = true;
+        all.unjudged.insert(probe.device);
+      }
     }
   }
   const auto own = all.rows.find(device);
