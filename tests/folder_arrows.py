@@ -195,7 +195,7 @@ PARTS = (
             optuna
             _client
             optuna/storage
-            optuna/owner
+            optuna/owner sklearn
             _local
             _cli
             .

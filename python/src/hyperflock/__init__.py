@@ -52,6 +52,7 @@ if TYPE_CHECKING:
         SeriesError,
         ServerError,
         ServerUnreachableError,
+        SklearnMissingError,
         SpaceTooLargeError,
         StudyElsewhereError,
         StudyExistsError,
@@ -137,6 +138,7 @@ __all__ = [
     "SeriesError",
     "ServerError",
     "ServerUnreachableError",
+    "SklearnMissingError",
     "SpaceTooLargeError",
     "Study",
     "StudyElsewhereError",
@@ -215,8 +217,8 @@ _load, __dir__ = public_names(__name__, _HOMES)
 
 
 def __getattr__(name: str) -> Any:
-    if name == "optuna":  # a package, imported on first use because it needs Optuna
-        return import_module("hyperflock.optuna")
+    if name in ("optuna", "sklearn"):  # packages, imported on first use because of what they need
+        return import_module(f"hyperflock.{name}")
     return _load(name)
 
 

@@ -65,6 +65,9 @@ from hyperflock.optuna.owner.owner import Owner
 from hyperflock.optuna.owner.run import Plan
 from hyperflock.optuna.owner.service import Description, serve
 from hyperflock.optuna.version import check_version
+from hyperflock.sklearn.crowd import run_on_devices
+from hyperflock.sklearn.outcomes import Outcome, fit_results
+from hyperflock.sklearn.version import check_version as check_sklearn
 from objectives import objective
 from small_runtime import SmallRuntime
 from travelling_helper import endless, holding
@@ -154,6 +157,26 @@ def _no_feasible_trial(scene: Scene) -> None:
 def _no_optuna(scene: Scene) -> None:
     scene.monkeypatch.setattr("hyperflock.optuna.version.version", lambda name: "3.6.1")
     check_version()
+
+
+def _no_sklearn(scene: Scene) -> None:
+    scene.monkeypatch.setattr("hyperflock.sklearn.version.version", lambda name: "1.5.2")
+    check_sklearn()
+
+
+def _failed_search(scene: Scene) -> None:
+    fit_results([Outcome([], "why")], [([0], [1])], None, SimpleNamespace(error_score="raise"))
+
+
+class _EmptyStudy(list[Any]):
+    """A study of which all trials were cancelled."""
+
+    id = 1
+
+
+def _incomplete_search(scene: Scene) -> None:
+    client: Any = SimpleNamespace(grid=lambda *_, **__: _EmptyStudy())
+    run_on_devices(client, objective, [{"candidate": 0}], {}, name="search", options={})
 
 
 def _optimize(scene: Scene, study: Any) -> None:
@@ -456,6 +479,9 @@ PROVOCATIONS: dict[str, Callable[[Scene], object]] = {
     "no_pandas": _no_pandas,
     "no_plotter": _no_plotter,
     "no_pyarrow": _no_pyarrow,
+    "no_sklearn": _no_sklearn,
+    "search_failed": _failed_search,
+    "search_incomplete": _incomplete_search,
     "not_in_trial": _not_in_trial,
     "not_optuna_study": lambda s: _optimize(s, "no study"),
     "no_volunteer_engine": _no_engine,

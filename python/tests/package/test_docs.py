@@ -14,6 +14,7 @@ from pathlib import Path
 import hyperflock
 import pytest
 from fake_console import FakeConsole
+from fakes.searches import write_packs
 from hyperflock._cli import command as _cli
 from pages import RUN, Page, Session
 from patience import LIMIT_S, until
@@ -25,14 +26,19 @@ PAGES = sorted(path.relative_to(DOCS).as_posix() for path in DOCS.rglob("*.md"))
 
 
 @pytest.fixture(scope="module")
-def flock(real: Server) -> Iterator[Server]:
-    """Yield the server, for which one device computes."""
-    phone = StartedPhone(real.compute, real.credentials["enrolment_code"])
-    yield real
+def flock(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """Yield a server with packs, for which one device computes."""
+    folder = tmp_path_factory.mktemp("server")
+    server = Server(folder, "--packs", str(write_packs(folder / "packs"))).start()
+    phone = StartedPhone(server.compute, server.credentials["enrolment_code"])
+    yield server
     phone.kill()
+    server.stop()
 
 
 @pytest.mark.server
+# The device of these tests has the versions of this machine.
+@pytest.mark.filterwarnings("ignore:.*so scores may differ")
 @pytest.mark.parametrize("name", PAGES)
 def test_code_of_the_page_runs(
     name: str, flock: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -205,6 +205,12 @@ class OptunaMissingError(HyperflockError, ImportError):
     default_code = "no_optuna"
 
 
+class SklearnMissingError(HyperflockError, ImportError):
+    """scikit-learn is not installed, or this package does not support its version."""
+
+    default_code = "no_sklearn"
+
+
 class ObjectiveError(HyperflockError, RuntimeError):
     """An objective raised an exception on a device, and the study's ``catch`` does not name it.
 

@@ -65,6 +65,10 @@ class Client(Searches):
     ) -> None:
         self.close()
 
+    def __deepcopy__(self, memo: object) -> Client:
+        """Return this client: a copy of an object that has one shares its connection."""
+        return self
+
     def __repr__(self) -> str:
         return f"<Client of {self.url}>"
 

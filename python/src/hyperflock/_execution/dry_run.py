@@ -58,6 +58,8 @@ _LOOK_S = 0.02
 
 # Packages that an installed Optuna imports. The browsers' build of Optuna does not need them.
 _OPTUNA_NEEDS = frozenset({"sqlalchemy", "alembic", "yaml", "greenlet", "mako", "markupsafe"})
+# Packages that newer versions of the packs import. The browsers' builds do not need them.
+_PACKS_NEED = frozenset({"cloudpickle", "loky", "narwhals"})
 
 # The environment variables that the child process gets. None of them holds a secret or an address.
 _KEPT = frozenset(
@@ -338,6 +340,8 @@ def _write_job(folder: Path, job: Job) -> None:
     if job.has_optuna:
         packages |= ASKED_PACKAGES | _OPTUNA_NEEDS
     packages |= {unit for name in job.packs for unit in PACKS[name].imports}
+    if job.packs:
+        packages |= _PACKS_NEED
     told = {
         "spec": spec,
         "data": files,

@@ -46,6 +46,8 @@ class LocalRun:
         The logged series: (step, value) pairs by name.
     summary : dict
         The newest value of each series, and the named numbers that the objective returned.
+    user_attrs : dict
+        What the objective attached by `Trial.set_user_attr`.
     """
 
     state: str
@@ -54,6 +56,7 @@ class LocalRun:
     notes: tuple[str, ...] = field(default=(), compare=False)
     series: dict[str, tuple[tuple[int, float], ...]] = field(default_factory=dict)
     summary: dict[str, float] = field(default_factory=dict)
+    user_attrs: dict[str, Any] = field(default_factory=dict)
 
     @property
     def value(self) -> float | tuple[float, ...] | None:
@@ -111,18 +114,30 @@ def run_local(
         except BaseException as error:
             if not is_pruned(error):
                 raise
-            return _run_of("pruned", (), host, {})
+            return _run_of("pruned", (), host, trial, {})
         finally:
             devices.finish()
-        return _run_of("complete", values, host, summary)
+        return _run_of("complete", values, host, trial, summary)
 
 
 def _run_of(
-    state: str, values: tuple[float, ...], host: LocalHost, summary: Mapping[str, float]
+    state: str,
+    values: tuple[float, ...],
+    host: LocalHost,
+    trial: Trial,
+    summary: Mapping[str, float],
 ) -> LocalRun:
     series = series_of(host.rows)
     last = {name: pairs[-1][1] for name, pairs in series.items()}
-    return LocalRun(state, values, tuple(host.points), process_notes(), series, {**last, **summary})
+    return LocalRun(
+        state,
+        values,
+        tuple(host.points),
+        process_notes(),
+        series,
+        {**last, **summary},
+        trial.user_attrs,
+    )
 
 
 def _refuse_beside_arrays() -> None:
