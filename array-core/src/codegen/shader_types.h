@@ -1,10 +1,10 @@
 // Represents the element types in shaders, in registers and in words of storage, and writes every
 // operation on them. Internal to codegen/.
 //
-// The language is the part of WGSL that glsl/translate.h can turn into GLSL ES 3.00: every `let`
-// and `var` has its type, vectors are not compared, `&` and `|` have no bool operands, and
-// functions stand before their uses. What only one of the two languages has is written in its own
-// files.
+// The language is the part of WGSL that the executor on WebGL2 (docs/webgl2.md) can turn into GLSL
+// ES 3.00: every `let` and `var` has its type, vectors are not compared, `&` and `|` have no bool
+// operands, and functions stand before their uses. What only one of the two languages has is
+// written in its own files.
 #pragma once
 
 #include <optional>

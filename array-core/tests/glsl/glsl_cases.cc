@@ -22,6 +22,7 @@ class GlslWriter final : public CaseWriter {
   Result<nlohmann::json> program(const ir::Kernel& kernel, const codegen::Launch& launch,
                                  const codegen::Limits& /*limits*/,
                                  std::vector<std::uint32_t>& slots) override {
+    TRY_DONE(codegen::glsl::check(kernel));
     codegen::glsl::LaunchAnalysis analysis;
     TRY_DONE(analysis.analyze(kernel, codegen::merge_of(kernel), launch));
     TRY(const auto& plan, codegen::glsl::make_plan(kernel, analysis, {}));

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "codegen/glsl/generator.h"
-#include "codegen/glsl/translate.h"
+#include "codegen/glsl/used_functions.h"
 #include "codegen/prelude/prelude.h"
 
 namespace arraycore::codegen::glsl {
@@ -184,15 +184,15 @@ std::string Generator::text_of(const std::string& code, const std::string& addre
         functions.find("p" + num(p) + "_get(") != functions.npos)
       accessors += getter(p);
   const std::string whole = privates_ + accessors + functions;
-  const std::string translated = translate(prelude_for(whole) + whole);
+  const std::string all = prelude_for(whole) + whole;
   std::string text =
       "#version 300 es\nprecision highp float;\nprecision highp int;\n"
       "precision highp usampler2D;\nstruct Words { uvec4 w[" +
       num(words_.size() / 4) + "]; };\nuniform Words u;\nlayout(location = 0) out uvec4 result;\n";
   for (std::uint32_t s = 0; s < scratch(2); ++s) {
     const std::string b = "b" + num(s);
-    const bool words = translated.find(b + "_word(") != translated.npos;
-    const bool pairs = translated.find(b + "_pair(") != translated.npos;
+    const bool words = all.find(b + "_word(") != all.npos;
+    const bool pairs = all.find(b + "_pair(") != all.npos;
     if (!words && !pairs && kept != s) continue;
     reads.push_back(s);
     text += "uniform usampler2D " + b + ";\n";
@@ -204,7 +204,7 @@ std::string Generator::text_of(const std::string& code, const std::string& addre
               ", ivec2(int(at >> 1u) & 2047, int(at >> 12u)), 0);\n"
               "  return (at & 1u) == 0u ? texel.xy : texel.zw;\n}\n";
   }
-  return text + missing_functions(translated) + translated + main;
+  return text + kTranslate + all + kMain + main;
 }
 
 std::string Stage::text() const {

@@ -1,5 +1,5 @@
-// Generates GLSL ES 3.00 from kernels, for WebGL2. docs/webgl2.md explains the design. Pure; any
-// thread.
+// Generates passes in GLSL ES 3.00 from kernels, for WebGL2. docs/webgl2.md explains the design.
+// Pure; any thread.
 //
 // A storage is one texture of RGBA32UI: a texel has four words, 16 bytes of the storage, and a row
 // has kRowTexels texels. A kernel becomes one fragment shader, a *pass*, for each parameter that it
@@ -86,6 +86,9 @@ inline constexpr std::uint32_t kScratchRange = 3;  // two words for each scratch
 // this number.
 inline constexpr std::int64_t kLongestScan = 65536;
 
+// Error: not_implemented "gpu_kernel", if passes cannot compute any launch of the kernel.
+Status check(const ir::Kernel& kernel);
+
 // Returns how many texels the values of all accumulators take. REQUIRES: the kernel is a reduction.
 std::int64_t texels_per_total(const ir::Kernel& kernel);
 
@@ -97,10 +100,13 @@ struct LaunchAnalysis {
   std::size_t target_count = 0;
 
   // Analyses a launch. `merge` is merge_of(kernel). Error: not_implemented "gpu_kernel", if passes
-  // cannot compute the launch. REQUIRES: the `bytes` of an operand are the size of its storage, not
-  // rounded up.
+  // cannot compute the launch. REQUIRES: check(kernel) has no error; the `bytes` of an operand are
+  // the size of its storage, not rounded up.
   Status analyze(const ir::Kernel& kernel, lower::Merge merge, const Launch& launch);
   std::span<const Target> all_targets() const { return {targets.data(), target_count}; }
+  // Returns what a plan depends on beyond base.signature. Equal values and signatures of one kernel
+  // mean equal plans.
+  std::uint64_t variant() const;
 };
 
 struct Plan {
@@ -115,7 +121,11 @@ Result<Plan> make_plan(const ir::Kernel& kernel, const LaunchAnalysis& analysis,
                        const Limits& limits);
 
 // One fragment shader. It reads the textures `b<slot>` and has the uniform `u.w`, an array of
-// uvec4.
+// uvec4. Between the lines kTranslate and kMain its text is in the language of
+// codegen/shader_types.h, which the executor translates
+// (worker-runtime/src/gpu/webgl2/translate.ts). The rest is GLSL ES 3.00.
+inline constexpr const char* kTranslate = "//translate\n";
+inline constexpr const char* kMain = "//main\n";
 struct Pass {
   std::string text;
   std::uint32_t target = 0;  // the slot that it writes

@@ -145,9 +145,20 @@ std::int64_t Target::number_at(std::uint32_t index) const {
   }
 }
 
-Status LaunchAnalysis::analyze(const ir::Kernel& kernel, lower::Merge merge, const Launch& launch) {
+Status check(const ir::Kernel& kernel) {
   if (const lower::Gather gather = lower::gather_only(kernel); !gather.only)
     return refused(kernel, "it writes at places that it computes");
+  return Done{};
+}
+
+std::uint64_t LaunchAnalysis::variant() const {
+  auto result = static_cast<std::uint64_t>(division.rows);
+  for (const Target& target : all_targets())
+    result = result << 2 | (target.contiguous ? 2U : 0U) | (target.keeps ? 1U : 0U);
+  return result;
+}
+
+Status LaunchAnalysis::analyze(const ir::Kernel& kernel, lower::Merge merge, const Launch& launch) {
   TRY_DONE(base.analyze(kernel, merge, launch));
   const bool running = kernel.reduction && kernel.reduction->running();
   if (running && base.walks.inner.count() > kLongestScan)

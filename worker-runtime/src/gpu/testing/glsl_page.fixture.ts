@@ -2,6 +2,7 @@
 // them. Runs on the page's main thread.
 
 import { Kernels } from "../webgl2/kernels.ts";
+import { Programs } from "../webgl2/programs.ts";
 import { type Storage, Storages } from "../webgl2/storages.ts";
 
 export interface PageCase {
@@ -31,7 +32,7 @@ const gl = new OffscreenCanvas(1, 1).getContext("webgl2");
 function run(one: PageCase): PageResult {
   if (gl === null) return { problem: "there is no WebGL2", after: [] };
   const storages = new Storages(gl);
-  const kernels = new Kernels(gl, storages);
+  const kernels = new Kernels(new Programs(gl), storages);
   try {
     const slots: Storage[] = [];
     for (const { slot, before } of one.buffers) {

@@ -4,13 +4,9 @@
 
 import { CommandError } from "../ring/executor.ts";
 import { ErrorCode } from "../ring/layout.ts";
-import { ROW_TEXELS, type Storage, type Storages } from "./storages.ts";
-
-/** One triangle that covers the whole texture. */
-const VERTEX_TEXT = `#version 300 es
-void main() {
-  gl_Position = vec4(gl_VertexID == 1 ? 3.0 : -1.0, gl_VertexID == 2 ? 3.0 : -1.0, 0.0, 1.0);
-}`;
+import type { Programs } from "./programs.ts";
+import type { Storage, Storages } from "./storages.ts";
+import { glslOf } from "./translate.ts";
 
 /** What array-core writes in front of each pass (array-core/src/codegen/glsl/glsl.h). */
 const PASS_LINE = /^\/\/pass target (\d+) range (\d+) reads((?: \d+)*)$/;
@@ -25,13 +21,14 @@ export interface PassSpec {
   readonly reads: readonly number[];
 }
 
-/** Returns the passes of a kernel's text. Throws a CommandError if it has none. */
-export function passesOf(text: string): PassSpec[] {
+/** Returns the passes of a kernel's text. Throws a CommandError if it has none. `label` is for the message. */
+export function passesOf(text: string, label: string): PassSpec[] {
   const passes: PassSpec[] = [];
   for (const part of text.split(/^(?=\/\/pass )/m)) {
     const end = part.indexOf("\n");
     const line = PASS_LINE.exec(part.slice(0, end));
-    if (line === null) throw new CommandError(ErrorCode.shader, "the text does not begin a pass");
+    if (line === null)
+      throw new CommandError(ErrorCode.shader, `'${label}': the line of a pass is expected`);
     const [, target, range, reads = ""] = line;
     passes.push({
       text: part.slice(end + 1),
@@ -46,6 +43,8 @@ export function passesOf(text: string): PassSpec[] {
 interface Pass extends PassSpec {
   readonly program: WebGLProgram;
   readonly words: WebGLUniformLocation | null;
+  /** Whether some pass of the kernel reads the slot that this one writes. */
+  readonly isRead: boolean;
 }
 
 export interface Kernel {
@@ -54,112 +53,76 @@ export interface Kernel {
 }
 
 export class Kernels {
-  readonly #gl: WebGL2RenderingContext;
+  readonly #programs: Programs;
   readonly #storages: Storages;
-  readonly #vertices: WebGLShader;
-  readonly #drawing: WebGLFramebuffer;
-  readonly #noArrays: WebGLVertexArrayObject;
 
-  constructor(gl: WebGL2RenderingContext, storages: Storages) {
-    this.#gl = gl;
+  constructor(programs: Programs, storages: Storages) {
+    this.#programs = programs;
     this.#storages = storages;
-    this.#vertices = this.#shader(gl.VERTEX_SHADER, VERTEX_TEXT, "the triangle");
-    this.#drawing = gl.createFramebuffer();
-    this.#noArrays = gl.createVertexArray();
-    gl.disable(gl.DITHER);
   }
 
   /** Compiles a kernel. Throws a CommandError with the compiler's message. */
   create(text: string, label: string): Kernel {
-    return { label, passes: passesOf(text).map((spec) => this.#pass(spec, label)) };
+    const specs = passesOf(text, label);
+    const passes = specs.map((spec): Pass => {
+      const samplers = spec.reads.map((slot) => `b${slot}`);
+      const program = this.#programs.link(glslOf(spec.text), label, samplers);
+      const words = this.#programs.gl.getUniformLocation(program, "u.w");
+      const isRead = specs.some(({ reads }) => reads.includes(spec.target));
+      return { ...spec, program, words, isRead };
+    });
+    return { label, passes };
   }
 
   destroy(kernel: Kernel): void {
-    for (const { program } of kernel.passes) this.#gl.deleteProgram(program);
+    for (const { program } of kernel.passes) this.#programs.gl.deleteProgram(program);
   }
 
   /** Runs all passes. `storages` has the storage of each slot, `words` the uniform words. */
   dispatch(kernel: Kernel, storages: readonly Storage[], words: Uint32Array): void {
-    const gl = this.#gl;
-    gl.bindVertexArray(this.#noArrays);
-    gl.bindFramebuffer(gl.DRAW_FRAMEBUFFER, this.#drawing);
-    gl.enable(gl.SCISSOR_TEST);
+    // All passes are checked first, so that a dispatch which fails has no effect.
+    const targets = kernel.passes.map((pass) => targetOf(pass, storages, words));
     const before = storages.map(({ texture }) => texture);
-    const replaced: WebGLTexture[] = [];
-    for (const pass of kernel.passes) {
-      const storage = storages[pass.target];
-      const first = words[pass.range] ?? 0;
-      const texels = words[pass.range + 1] ?? 0;
-      if (storage === undefined) throw new CommandError(ErrorCode.badBinding, "a slot is missing");
-      if (texels === 0) continue;
-      if (first + texels > storage.width * storage.height)
-        throw new CommandError(
-          ErrorCode.badRange,
-          `texels ${first} to ${first + texels} of '${storage.label}'`,
-        );
-      if (kernel.passes.some(({ reads }) => reads.includes(pass.target))) {
+    const replaced: [Storage, WebGLTexture][] = [];
+    for (const [i, pass] of kernel.passes.entries()) {
+      const target = targets[i];
+      if (target === undefined) continue;
+      const { storage, first, texels } = target;
+      if (pass.isRead) {
         const all = first === 0 && texels === storage.width * storage.height;
-        replaced.push(this.#storages.double(storage, !all));
+        replaced.push([storage, this.#storages.double(storage, !all)]);
       }
-      this.#draw(pass, before, storage, words, first, texels);
+      const { gl } = this.#programs;
+      gl.useProgram(pass.program);
+      this.#programs.bindTextures(pass.reads.map((slot) => before[slot] ?? null));
+      gl.uniform4uiv(pass.words, words);
+      this.#programs.drawTexels(storage, first, texels);
     }
-    for (const texture of replaced) gl.deleteTexture(texture);
-    gl.disable(gl.SCISSOR_TEST);
+    for (const [storage, texture] of replaced) this.#storages.keepSpare(storage, texture);
   }
+}
 
-  #draw(
-    pass: Pass,
-    textures: readonly WebGLTexture[],
-    target: Storage,
-    words: Uint32Array,
-    first: number,
-    texels: number,
-  ): void {
-    const gl = this.#gl;
-    gl.useProgram(pass.program);
-    for (const [unit, slot] of pass.reads.entries()) {
-      gl.activeTexture(gl.TEXTURE0 + unit);
-      gl.bindTexture(gl.TEXTURE_2D, textures[slot] ?? null);
-    }
-    gl.uniform4uiv(pass.words, words);
-    gl.framebufferTexture2D(
-      gl.DRAW_FRAMEBUFFER,
-      gl.COLOR_ATTACHMENT0,
-      gl.TEXTURE_2D,
-      target.texture,
-      0,
+interface PassTarget {
+  readonly storage: Storage;
+  readonly first: number;
+  readonly texels: number;
+}
+
+/** Returns what a pass writes; undefined if it writes nothing. */
+function targetOf(
+  pass: PassSpec,
+  storages: readonly Storage[],
+  words: Uint32Array,
+): PassTarget | undefined {
+  const storage = storages[pass.target];
+  if (storage === undefined || pass.reads.some((slot) => storages[slot] === undefined))
+    throw new CommandError(ErrorCode.badBinding, "a slot is missing");
+  const first = words[pass.range] ?? 0;
+  const texels = words[pass.range + 1] ?? 0;
+  if (first + texels > storage.width * storage.height)
+    throw new CommandError(
+      ErrorCode.badRange,
+      `texels ${first} to ${first + texels} of '${storage.label}'`,
     );
-    const row = Math.floor(first / ROW_TEXELS);
-    const rows = Math.ceil((first + texels) / ROW_TEXELS) - row;
-    gl.viewport(0, 0, target.width, target.height);
-    gl.scissor(0, row, target.width, rows);
-    gl.drawArrays(gl.TRIANGLES, 0, 3);
-  }
-
-  #pass(spec: PassSpec, label: string): Pass {
-    const gl = this.#gl;
-    const fragments = this.#shader(gl.FRAGMENT_SHADER, spec.text, label);
-    const program = gl.createProgram();
-    gl.attachShader(program, this.#vertices);
-    gl.attachShader(program, fragments);
-    gl.linkProgram(program);
-    gl.deleteShader(fragments);
-    if (!gl.getProgramParameter(program, gl.LINK_STATUS) && !gl.isContextLost())
-      throw new CommandError(ErrorCode.shader, `'${label}': ${gl.getProgramInfoLog(program)}`);
-    gl.useProgram(program);
-    for (const [unit, slot] of spec.reads.entries())
-      gl.uniform1i(gl.getUniformLocation(program, `b${slot}`), unit);
-    return { ...spec, program, words: gl.getUniformLocation(program, "u.w") };
-  }
-
-  #shader(kind: number, text: string, label: string): WebGLShader {
-    const gl = this.#gl;
-    const shader = gl.createShader(kind);
-    if (shader === null) throw new CommandError(ErrorCode.deviceLost, "The context is lost.");
-    gl.shaderSource(shader, text);
-    gl.compileShader(shader);
-    if (!gl.getShaderParameter(shader, gl.COMPILE_STATUS) && !gl.isContextLost())
-      throw new CommandError(ErrorCode.shader, `'${label}': ${gl.getShaderInfoLog(shader)}`);
-    return shader;
-  }
+  return texels === 0 ? undefined : { storage, first, texels };
 }

@@ -24,9 +24,17 @@ export interface Storage {
 /** The bytes that a storage takes on the device. */
 export const heldBytes = ({ width, height }: Storage): number => width * height * TEXEL_BYTES;
 
+/** The most bytes of textures that are kept for the next dispatch that reads and writes one storage. */
+const SPARE_BYTES = 32 * 2 ** 20;
+
+const sizeKey = ({ width, height }: Storage): string => `${width} ${height}`;
+
 export class Storages {
   readonly #gl: WebGL2RenderingContext;
   readonly #reading: WebGLFramebuffer;
+  /** Textures without a storage, by their size. */
+  readonly #spares = new Map<string, WebGLTexture[]>();
+  #spareBytes = 0;
 
   constructor(gl: WebGL2RenderingContext) {
     this.#gl = gl;
@@ -81,7 +89,7 @@ export class Storages {
     const gl = this.#gl;
     const old = storage.texture;
     const { width, height } = storage;
-    const texture = this.#texture(width, height);
+    const texture = this.#spare(storage) ?? this.#texture(width, height);
     if (withContent) {
       this.attachForReading(storage);
       gl.bindTexture(gl.TEXTURE_2D, texture);
@@ -89,6 +97,34 @@ export class Storages {
     }
     storage.texture = texture;
     return old;
+  }
+
+  /** Keeps a texture that double() has replaced, for a later double(), or deletes it. */
+  keepSpare(storage: Storage, texture: WebGLTexture): void {
+    const bytes = heldBytes(storage);
+    if (this.#spareBytes + bytes > SPARE_BYTES) {
+      this.#gl.deleteTexture(texture);
+      this.dropSpares();
+      return;
+    }
+    const key = sizeKey(storage);
+    const same = this.#spares.get(key);
+    if (same === undefined) this.#spares.set(key, [texture]);
+    else same.push(texture);
+    this.#spareBytes += bytes;
+  }
+
+  dropSpares(): void {
+    for (const textures of this.#spares.values())
+      for (const texture of textures) this.#gl.deleteTexture(texture);
+    this.#spares.clear();
+    this.#spareBytes = 0;
+  }
+
+  #spare(storage: Storage): WebGLTexture | undefined {
+    const texture = this.#spares.get(sizeKey(storage))?.pop();
+    if (texture !== undefined) this.#spareBytes -= heldBytes(storage);
+    return texture;
   }
 
   attachForReading(storage: Storage): void {

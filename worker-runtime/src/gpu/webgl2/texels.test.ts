@@ -50,13 +50,13 @@ test("a storage has at most as many rows as a texture", () => {
 describe("passesOf", () => {
   test("each pass has its text, its target and what it reads", () => {
     const text = "//pass target 2 range 4 reads 0 12\nA\nB\n//pass target 0 range 6 reads\nC\n";
-    expect(passesOf(text)).toEqual([
+    expect(passesOf(text, "add")).toEqual([
       { text: "A\nB\n", target: 2, range: 4, reads: [0, 12] },
       { text: "C\n", target: 0, range: 6, reads: [] },
     ]);
   });
   test("a text without passes is refused", () => {
     for (const text of ["", "@compute fn main() {}", "//pass target x range 1 reads\nA"])
-      expect(() => passesOf(text)).toThrow("does not begin a pass");
+      expect(() => passesOf(text, "add")).toThrow("'add': the line of a pass is expected");
   });
 });
