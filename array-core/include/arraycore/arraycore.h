@@ -30,7 +30,7 @@ extern "C" {
 #define AC_INTERFACE_VERSION 2
 AC_EXPORT(ac_interface_version) int32_t ac_interface_version(void);
 
-enum ac_backend { AC_BACKEND_CPU = 0, AC_BACKEND_WEBGPU = 1 };
+enum ac_backend { AC_BACKEND_CPU = 0, AC_BACKEND_WEBGPU = 1, AC_BACKEND_WEBGL2 = 2 };
 
 // Opens the library. `budget_bytes` limits the memory of all arrays; 0 means no limit. It is a
 // double, because JavaScript's numbers are doubles. REQUIRES: the library is not open.

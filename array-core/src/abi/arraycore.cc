@@ -16,7 +16,7 @@
 #include "abi/calls/kernels.h"
 #include "abi/calls/ufuncs.h"
 #include "backend/cpu/cpu_backend.h"
-#include "backend/gpu/webgpu_backend.h"
+#include "backend/gpu/open_device.h"
 #include "thread_pool/thread_pool.h"
 
 namespace arraycore {
@@ -101,7 +101,7 @@ int32_t ac_interface_version(void) { return AC_INTERFACE_VERSION; }
 int32_t ac_open(int32_t backend, double budget_bytes) {
   if (library().context)
     return fail({ErrorKind::value, "already_open", "The library is open already."});
-  if (backend != AC_BACKEND_CPU && backend != AC_BACKEND_WEBGPU)
+  if (backend < AC_BACKEND_CPU || backend > AC_BACKEND_WEBGL2)
     return fail({ErrorKind::value, "unknown_backend",
                  "There is no back end " + std::to_string(backend) + "."});
   if (!(budget_bytes >= 0 && budget_bytes < 0x1p53))
@@ -110,10 +110,12 @@ int32_t ac_open(int32_t backend, double budget_bytes) {
   std::optional<std::int64_t> budget;
   if (budget_bytes > 0) budget = static_cast<std::int64_t>(budget_bytes);
   std::unique_ptr<arraycore::Backend> device;
-  if (backend == AC_BACKEND_WEBGPU) {
-    auto webgpu = arraycore::open_webgpu_backend(budget);
-    if (!webgpu) return fail(webgpu.error());
-    device = std::move(*webgpu);
+  if (backend != AC_BACKEND_CPU) {
+    using arraycore::ring::Backend;
+    auto opened = arraycore::open_device(
+        backend == AC_BACKEND_WEBGPU ? Backend::webgpu : Backend::webgl2, budget);
+    if (!opened) return fail(opened.error());
+    device = std::move(*opened);
   }
   library().context = std::make_unique<Context>(arraycore::make_cpu_backend(), std::move(device),
                                                 library().arrays, budget);

@@ -96,7 +96,7 @@ TEST_F(RingBackendTest, AnAdditionIsOnePipelineAndOneDispatchEach) {
   EXPECT_EQ(count(ring::Opcode::create_pipeline), 1U);
   EXPECT_EQ(count(ring::Opcode::dispatch), 2U);
   EXPECT_EQ(context->counters().sync_waits, 2);
-  EXPECT_NE(executor->pipelines().begin()->second.wgsl.find("@compute"), std::string::npos);
+  EXPECT_NE(executor->pipelines().begin()->second.text.find("@compute"), std::string::npos);
 }
 
 TEST_F(RingBackendTest, OneArrayTwiceIsOneBindingAndAnotherPipeline) {

@@ -11,7 +11,11 @@ std::int64_t padded(std::int64_t bytes) { return std::max<std::int64_t>(4, (byte
 
 }  // namespace
 
-std::int64_t buffer_bytes_for(std::int64_t bytes) {
+std::int64_t buffer_bytes_for(std::int64_t bytes, std::int64_t row_bytes) {
+  if (row_bytes != 0 && bytes > row_bytes) {
+    const std::int64_t size = buffer_bytes_for(bytes);
+    return (size + row_bytes - 1) / row_bytes * row_bytes;
+  }
   if (bytes > Pool::kExactBytes)
     return (bytes + Pool::kSlotBytes - 1) / Pool::kSlotBytes * Pool::kSlotBytes;
   const auto wanted = static_cast<std::uint64_t>(std::max(bytes, Pool::kSlotBytes));
@@ -36,7 +40,8 @@ Result<Region> Pool::allocate(std::int64_t bytes) {
       return region;
     }
   }
-  Result<Region> region = size <= kLargestSlot ? allocate_slot(size) : allocate_buffer(size);
+  Result<Region> region =
+      has_heaps() && size <= kLargestSlot ? allocate_slot(size) : allocate_buffer(size);
   if (region) live_ += size;
   if (region && shelf_ != nullptr) shelf_->all.push_back(*region);
   most_used_ = std::max(most_used_, held_ - kept_);
@@ -67,7 +72,7 @@ Result<Region> Pool::allocate_slot(std::int64_t bytes) {
 }
 
 Result<Region> Pool::allocate_buffer(std::int64_t bytes) {
-  const std::int64_t size = buffer_bytes_for(bytes);
+  const std::int64_t size = buffer_bytes_for(bytes, limits_.row_bytes);
   const auto found = unused_.find(size);
   if (found != unused_.end()) {
     const BufferId buffer = found->second.back();

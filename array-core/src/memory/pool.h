@@ -3,13 +3,14 @@
 // device runs commands in order, so a region may be allocated again while commands that use it
 // still wait. Used by one thread.
 //
-// A small region is a slot of a heap, a buffer that many regions share. A larger region has a
-// buffer of its own, rounded up to a size class below kExactBytes. Empty buffers and heaps are kept
-// for the next allocation, because a training step frees all its memory and needs it again. Kept
-// memory has at most `kept_bytes` bytes, or more as long as all buffers, kept or in use, have at
-// most 1.25 times the largest number of bytes that was in use at once. If one more empty buffer
-// would exceed this limit, it is kept and the older ones are destroyed, because they may come from
-// an earlier program. If the budget needs memory, all kept buffers are destroyed (trim).
+// A small region is a slot of a heap, a buffer that many regions share. A larger region (if buffers
+// are textures: every region) has a buffer of its own, rounded up to a size class below
+// kExactBytes. Empty buffers and heaps are kept for the next allocation, because a training step
+// frees all its memory and needs it again. Kept memory has at most `kept_bytes` bytes, or more as
+// long as all buffers, kept or in use, have at most 1.25 times the largest number of bytes that was
+// in use at once. If one more empty buffer would exceed this limit, it is kept and the older ones
+// are destroyed, because they may come from an earlier program. If the budget needs memory, all
+// kept buffers are destroyed (trim).
 #pragma once
 
 #include <array>
@@ -51,6 +52,9 @@ struct PoolLimits {
       0;  // the adapter's maxBufferSize or largest binding size, whichever is smaller
   // Empty buffers are kept in any case as long as they have at most this many bytes together.
   std::int64_t kept_bytes = 64 << 20;
+  // If buffers are textures: the bytes of a row. Every region then has a buffer of its own, which
+  // has whole rows if it is longer than one. 0: buffers are plain memory.
+  std::int64_t row_bytes = 0;
 };
 
 class Pool {
@@ -98,6 +102,7 @@ class Pool {
   };
 
   static int slot_class_of(std::int64_t bytes);
+  bool has_heaps() const { return limits_.row_bytes == 0; }
   static std::int64_t slot_bytes(int slot_class) { return kSlotBytes << slot_class; }
   Result<Region> allocate_slot(std::int64_t bytes);
   Result<Region> allocate_buffer(std::int64_t bytes);
@@ -123,7 +128,7 @@ class Pool {
 };
 
 // Returns the size of the buffer for one region of `bytes`. There are four size classes for each
-// power of two, so at most a fifth is wasted.
-std::int64_t buffer_bytes_for(std::int64_t bytes);
+// power of two, so at most a fifth is wasted. `row_bytes` is that of PoolLimits.
+std::int64_t buffer_bytes_for(std::int64_t bytes, std::int64_t row_bytes = 0);
 
 }  // namespace arraycore

@@ -214,5 +214,25 @@ TEST(Pool, RandomUseKeepsItsBooks) {
   EXPECT_EQ(f.source.held(), 0);
 }
 
+TEST(Pool, TexturesAreNotSharedAndHaveWholeRows) {
+  constexpr std::int64_t kRow = 32 << 10;
+  CountingSource source;
+  Pool pool(source, {.budget_bytes = 256 * kMiB, .largest_buffer = 128 * kMiB, .row_bytes = kRow});
+  const Region small = pool.allocate(4).value();
+  const Region other = pool.allocate(4).value();
+  EXPECT_NE(small.buffer, other.buffer);
+  EXPECT_EQ(source.sizes.at(small.buffer), 256);
+  const Region large = pool.allocate(kRow + 4).value();
+  EXPECT_EQ(source.sizes.at(large.buffer), 2 * kRow);
+  const Region exact = pool.allocate(40 * kMiB + 4).value();
+  EXPECT_EQ(source.sizes.at(exact.buffer), 40 * kMiB + kRow);
+  EXPECT_EQ(pool.held_bytes(), source.held());
+  for (const Region& region : {small, other, large, exact}) {
+    EXPECT_EQ(region.offset, 0);
+    pool.free(region);
+  }
+  EXPECT_EQ(pool.allocate(4).value().buffer, other.buffer);  // kept for the next one
+}
+
 }  // namespace
 }  // namespace arraycore

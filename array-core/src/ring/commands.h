@@ -45,6 +45,7 @@ enum class Word : std::uint32_t {
   ring_address = 1,  // byte address of the ring's first word
   ring_words = 2,    // a power of two
   strict = 3,        // 1: each command gets an error scope and a submit of its own
+  wanted = 4,        // the Backend that the executor opens; none: WebGPU
   // Only the issuer writes the next words.
   written = 16,  // words published since the beginning, modulo 2^32
   request = 17,  // number of the newest reset, or kCloseRequest

@@ -1,5 +1,5 @@
 // The functions by which the issuing thread waits and wakes others: in WebAssembly imports from the
-// loader (backend/gpu/webgpu_backend.cc), natively a condition variable (thread_host.h).
+// loader (backend/gpu/open_device.cc), natively a condition variable (thread_host.h).
 #pragma once
 
 #include <atomic>

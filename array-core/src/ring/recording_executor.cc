@@ -100,7 +100,7 @@ bool RecordingExecutor::open() {
     announce(News::loss, 0, {ErrorCode::no_adapter, "No adapter."}, Opcode::pad, kNoPosition, 0);
     return false;
   }
-  control_[Word::backend] = static_cast<std::uint32_t>(Backend::recording);
+  control_[Word::backend] = static_cast<std::uint32_t>(backend);
   control_[Word::max_buffer_bytes] = kLargestBuffer;
   control_[Word::max_binding_bytes] = kLargestBuffer;
   control_[Word::max_storage_buffers] = 8;

@@ -28,7 +28,7 @@ struct RecordedBuffer {
 
 struct RecordedPipeline {
   std::string label;
-  std::string wgsl;
+  std::string text;
   std::uint32_t uniform_bytes = 0;
   std::uint32_t bindings = 0;
   std::uint32_t read_write_mask = 0;
@@ -62,7 +62,8 @@ class RecordingExecutor {
 
   Faults faults;
   Kernel kernel;
-  bool record = true;  // false: count only
+  bool record = true;                    // false: count only
+  Backend backend = Backend::recording;  // what it says that it is
 
   // Executes all commands. Returns true if it would then sleep, and false if the ring is closed.
   bool pump();

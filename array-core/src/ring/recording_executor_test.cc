@@ -51,7 +51,7 @@ TEST(RecordingExecutor, RunsAKernelOfTheTest) {
   };
   ASSERT_TRUE(rig.writer.create_buffer(1, 256, "").ok());
   ASSERT_TRUE(rig.writer
-                  .create_pipeline(1, {.wgsl = "w",
+                  .create_pipeline(1, {.text = "w",
                                        .label = "scale",
                                        .uniform_bytes = 4,
                                        .bindings = 1,

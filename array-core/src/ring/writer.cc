@@ -128,10 +128,10 @@ Status Writer::create_pipeline(PipelineId id, const PipelineText& text) {
   if (text.bindings > kMaxBindings)
     return Error{ErrorKind::value, "too_many_bindings",
                  "A pipeline has at most " + std::to_string(kMaxBindings) + " bindings."};
-  TRY_DONE(reserve_texts(text.wgsl.size() + text.label.size()));
-  const Address wgsl = keep_text(text.wgsl);
+  TRY_DONE(reserve_texts(text.text.size() + text.label.size()));
+  const Address source = keep_text(text.text);
   const Address name = keep_text(text.label);
-  return append(Opcode::create_pipeline, {id, wgsl, size32(text.wgsl), name, size32(text.label),
+  return append(Opcode::create_pipeline, {id, source, size32(text.text), name, size32(text.label),
                                           text.uniform_bytes, text.bindings, text.read_write_mask});
 }
 

@@ -47,7 +47,7 @@ struct Dispatch {
 };
 
 struct PipelineText {
-  std::string_view wgsl = {};
+  std::string_view text = {};
   std::string_view label = {};
   std::uint32_t uniform_bytes = 0;  // 0: there is no binding 0
   std::uint32_t bindings = 0;

@@ -42,7 +42,7 @@ TEST(Writer, WritesEachCommandAsTheContractSays) {
   EXPECT_EQ(ring_from(rig, at), (Words{header(Opcode::fill, 5), 7, 0, 64, 9}));
   at = rig.writer.position();
   ASSERT_TRUE(rig.writer
-                  .create_pipeline(3, {.wgsl = "text",
+                  .create_pipeline(3, {.text = "text",
                                        .label = "add",
                                        .uniform_bytes = 8,
                                        .bindings = 3,
@@ -300,7 +300,7 @@ TEST(Writer, ADispatchCostsLessThanAMicrosecond) {
       rig.writer
           .create_pipeline(
               1,
-              {.wgsl = "w", .label = "l", .uniform_bytes = 16, .bindings = 3, .read_write_mask = 7})
+              {.text = "w", .label = "l", .uniform_bytes = 16, .bindings = 3, .read_write_mask = 7})
           .ok());
   const std::array<Binding, 3> bindings{{{1, 0, 256}, {1, 256, 256}, {1, 512, 256}}};
   const std::array<std::uint32_t, 4> uniforms{1, 2, 3, 4};

@@ -108,8 +108,9 @@ class Launcher {
   // `out` is C-ordered and overlaps no operand.
   Status multiply(const Array& a, const Array& b, const Array& out);
   // Computes the product `problem`, whose matrices are in the three arrays' storages, with the back
-  // end's own kernel only. Error: not_implemented, before anything has happened. REQUIRES: what
-  // Backend::launch_gemm requires; each array is on the back end of its dtype.
+  // end's own kernel. If a device has none, the CPU computes it. Error: not_implemented, before
+  // anything has happened. REQUIRES: what Backend::launch_gemm requires; each array is on the back
+  // end of its dtype.
   Status multiply(const gemm::Problem& problem, const Array& a, const Array& b, const Array& out,
                   const ProductStages& stages = {});
 
@@ -177,6 +178,11 @@ class Launcher {
   Status prepare_stage(const ProductStage& stage, bool on_device, gemm::Stage& to,
                        StorageId* storages);
   Status multiply_plainly(const Array& a, const Array& b, const Array& out);
+  // Does what multiply() does, but never on the CPU for a device.
+  Status multiply_at_home(const gemm::Problem& problem, const Array& a, const Array& b,
+                          const Array& out, const ProductStages& stages);
+  Status multiply_on_cpu(const gemm::Problem& problem, const Array& a, const Array& b,
+                         const Array& out, const ProductStages& stages);
   Status separate(const Prepared& prepared, const KernelCall& call, std::vector<Array>& copies,
                   std::span<const Array*> arrays);
   Status launch_on_device(const Prepared& prepared, const KernelCall& call,

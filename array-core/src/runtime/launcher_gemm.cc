@@ -1,10 +1,13 @@
 // Multiplies matrices: with a back end's own kernel, or as a reduction.
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "ir/builder.h"
 #include "runtime/launcher.h"
@@ -123,6 +126,58 @@ std::string name_of(const GemmLaunch& launch) {
 
 Status Launcher::multiply(const gemm::Problem& problem, const Array& a, const Array& b,
                           const Array& out, const ProductStages& stages) {
+  const Status launched = multiply_at_home(problem, a, b, out, stages);
+  if (launched || launched.error().kind != ErrorKind::not_implemented ||
+      !is_device(out.storage->backend()))
+    return launched;
+  return multiply_on_cpu(problem, a, b, out, stages);
+}
+
+// Copies the operands' storages to the CPU, and the result back. REQUIRES: multiply_at_home() has
+// prepared all arrays.
+Status Launcher::multiply_on_cpu(const gemm::Problem& problem, const Array& a, const Array& b,
+                                 const Array& out, const ProductStages& stages) {
+  ++counters_.cpu_ops;
+  GemmLaunch launch{.problem = problem};
+  launch.stages.prologue_layouts = stages.prologue.layouts;
+  launch.stages.epilogue_layouts = stages.epilogue.layouts;
+  std::vector<std::unique_ptr<Storage>> copies;
+  const auto bring = [&](const Array& array, bool read, StorageId& to) -> Status {
+    const Storage& from = *array.storage;
+    TRY(const auto& made, cpu_->create_storage(from.bytes()));
+    copies.push_back(std::make_unique<Storage>(*cpu_, counters_, made, from.bytes()));
+    to = made;
+    if (!read) return Done{};
+    std::vector<std::byte> bytes(static_cast<std::size_t>(from.bytes()));
+    TRY_DONE(from.backend().download(from.id(), 0, bytes));
+    ++counters_.sync_waits;
+    counters_.bytes_down += from.bytes();
+    return cpu_->upload(made, 0, bytes);
+  };
+  const std::int64_t written = out.view.count() * static_cast<std::int64_t>(size_of(out.dtype));
+  TRY_DONE(bring(a, true, launch.a));
+  TRY_DONE(bring(b, true, launch.b));
+  TRY_DONE(bring(out, written != out.storage->bytes(), launch.out));
+  const Storage& result = *copies.back();
+  StorageId* storages = launch.operands.data();
+  for (const auto& [stage, to] : {std::pair{&stages.prologue, &launch.stages.prologue},
+                                  std::pair{&stages.epilogue, &launch.stages.epilogue}}) {
+    TRY_DONE(prepare_stage(*stage, false, *to, storages));
+    for (std::size_t i = 0; i < stage->operands.size(); ++i)
+      if (stage->kernel && stage->operands[i] != nullptr)
+        TRY_DONE(bring(*stage->operands[i], true, storages[i]));
+    storages += gemm::kStageOperands;
+  }
+  const Span span(profile(), profile_ ? name_of(launch) + " on the CPU" : std::string());
+  TRY_DONE(cpu_->launch_gemm(launch));
+  std::vector<std::byte> bytes(static_cast<std::size_t>(result.bytes()));
+  TRY_DONE(cpu_->download(result.id(), 0, bytes));
+  counters_.bytes_up += result.bytes();
+  return out.storage->backend().upload(out.storage->id(), 0, bytes);
+}
+
+Status Launcher::multiply_at_home(const gemm::Problem& problem, const Array& a, const Array& b,
+                                  const Array& out, const ProductStages& stages) {
   for (const Array* const read : {&a, &b}) TRY_DONE(prepare_read(*read));
   TRY_DONE(prepare_write(out));
   Backend& backend = out.storage->backend();
@@ -162,7 +217,7 @@ Status Launcher::multiply(const Array& a, const Array& b, const Array& out) {
       return whole_b ? multiply(whole_a, *whole_b, out) : Status(whole_b.error());
     }
     const Status launched =
-        multiply(gemm::problem_of(out.dtype, a.view, b.view, out.view), a, b, out);
+        multiply_at_home(gemm::problem_of(out.dtype, a.view, b.view, out.view), a, b, out, {});
     if (launched || launched.error().kind != ErrorKind::not_implemented) return launched;
   }
   return multiply_plainly(a, b, out);

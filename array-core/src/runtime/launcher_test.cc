@@ -288,5 +288,30 @@ TEST_F(LauncherTest, AReductionMayWriteWhatItsRowsRead) {
   EXPECT_EQ(reduce(View{{2, 1}, {-4, 4}, 4}), std::pair(std::int64_t{2}, crossed));
 }
 
+TEST_F(LauncherTest, AProductThatTheDeviceHasNoKernelForIsTheCpus) {
+  const auto matrix = [&](std::int64_t rows, std::int64_t columns, std::vector<float> values) {
+    const Array made = launcher->allocate(DType::float32, {rows, columns}).value();
+    EXPECT_TRUE(launcher->upload(made, values.data()));
+    return made;
+  };
+  const Array a = matrix(2, 3, {1, 2, 3, 4, 5, 6});
+  const Array b = matrix(3, 1, {1, 10, 100});
+  const Array whole = matrix(3, 1, {-1, -1, -1});
+  Array out{DType::float32, whole.view, whole.storage};  // its last two rows
+  out.view.shape = {2, 1};
+  out.view.offset = 4;
+  const gemm::Problem problem = gemm::problem_of(DType::float32, a.view, b.view, out.view);
+  ASSERT_TRUE(launcher->multiply(problem, a, b, out));
+  EXPECT_EQ(read<float>(whole), (std::vector<float>{-1, 321, 654}));
+  EXPECT_EQ(counters.cpu_ops, 1);
+  EXPECT_EQ(device->launches, 0);
+
+  const Array plain = launcher->allocate(DType::float32, {2, 1}).value();
+  ASSERT_TRUE(launcher->multiply(a, b, plain));  // as a reduction
+  EXPECT_EQ(read<float>(plain), (std::vector<float>{321, 654}));
+  EXPECT_EQ(counters.cpu_ops, 1);
+  EXPECT_GT(device->launches, 0);
+}
+
 }  // namespace
 }  // namespace arraycore

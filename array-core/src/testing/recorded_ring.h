@@ -13,13 +13,14 @@
 namespace arraycore {
 
 struct RecordedRing {
-  RecordedRing() {
+  explicit RecordedRing(ring::Backend kind = ring::Backend::recording) {
     auto host = std::make_unique<ring::PumpHost>();
     ring::PumpHost& pump = *host;
     auto* const base = reinterpret_cast<std::byte*>(memory.get());
     backend = std::make_unique<RingBackend>(memory, base, std::move(host));
     executor =
         std::make_unique<ring::RecordingExecutor>(memory->control, base, sizeof(RingMemory), pump);
+    executor->backend = kind;
     pump.executor = executor.get();
     opened = backend->open(std::int64_t{1} << 32);
   }

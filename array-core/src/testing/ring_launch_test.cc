@@ -103,7 +103,7 @@ TEST_F(RingLaunchTest, AKnownLookSendsWhatANewOneDoes) {
       for (std::size_t i = before; i < all.size(); ++i) {
         const auto& words = all[i].operands;
         result.push_back(
-            {executor->pipelines().at(words[1]).wgsl, {words.begin() + 2, words.end()}});
+            {executor->pipelines().at(words[1]).text, {words.begin() + 2, words.end()}});
       }
       return result;
     };

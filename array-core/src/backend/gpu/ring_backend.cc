@@ -50,12 +50,14 @@ Status RingBackend::open(std::int64_t budget_bytes) {
       std::min(limit(ring::Word::max_storage_buffers), ring::kMaxBindings - 1);
   limits_.invocations = limit(ring::Word::max_invocations);
   limits_.groups = limit(ring::Word::max_grid);
+  has_passes_ = limit(ring::Word::backend) == static_cast<std::uint32_t>(ring::Backend::webgl2);
   budget_bytes_ = budget_bytes;
   BufferSource& source = *this;
   largest_buffer_ =
       std::min(limit(ring::Word::max_buffer_bytes), limit(ring::Word::max_binding_bytes));
-  pool_.emplace(source,
-                PoolLimits{.budget_bytes = budget_bytes, .largest_buffer = largest_buffer_});
+  PoolLimits limits{.budget_bytes = budget_bytes, .largest_buffer = largest_buffer_};
+  if (has_passes_) limits.row_bytes = codegen::glsl::kTexelBytes * codegen::glsl::kRowTexels;
+  pool_.emplace(source, limits);
   return Done{};
 }
 
@@ -97,7 +99,7 @@ Result<StorageId> RingBackend::create_storage(std::int64_t bytes) {
 }
 
 Result<Region> RingBackend::allocate_alone(std::int64_t bytes) {
-  return pool_->allocate(std::max(bytes, Pool::kLargestSlot + 4));
+  return pool_->allocate(has_passes_ ? bytes : std::max(bytes, Pool::kLargestSlot + 4));
 }
 
 void RingBackend::destroy_storage(StorageId storage) {

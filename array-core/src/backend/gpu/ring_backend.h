@@ -1,7 +1,8 @@
-// The back end that writes commands into the ring for an executor with a GPU. Kernels become WGSL,
-// one program for each layout of their arguments, and storages become buffers. A launch with the
-// same signature as an earlier launch of its kernel (codegen::LaunchSignature) reuses its program
-// and allocates nothing. Python's thread only.
+// The back end that writes commands into the ring for an executor with a GPU. Kernels become WGSL
+// or, for an executor with WebGL2, passes in GLSL (docs/webgl2.md): one program for each layout of
+// their arguments. Storages become buffers. A launch with the same signature as an earlier launch
+// of its kernel (codegen::LaunchSignature) reuses its program and allocates nothing. Python's
+// thread only.
 #pragma once
 
 #include <array>
@@ -19,6 +20,7 @@
 #include "backend/gpu/device_gemm.h"
 #include "backend/gpu/device_pace.h"
 #include "backend/gpu/packing.h"
+#include "codegen/glsl/glsl.h"
 #include "codegen/plan.h"
 #include "codegen/wgsl.h"
 #include "memory/pool.h"
@@ -74,6 +76,7 @@ class RingBackend final : public Backend, private BufferSource, private ring::Op
   // than the device allows), "raw_alias" (an array is bound twice and written).
   Result<KernelId> prepare_raw(const RawText& text) override;
   Status launch_raw(const RawLaunch& launch) override;
+  // Error on WebGL2: not_implemented.
   Status launch_gemm(const GemmLaunch& launch) override;
   std::uint32_t tune_gemm(const gemm::Tuning& tuning) override { return gemm_.tune(tuning); }
   bool keeps_blocks() const override { return true; }
@@ -94,17 +97,19 @@ class RingBackend final : public Backend, private BufferSource, private ring::Op
   const codegen::Limits& limits() const { return limits_; }
 
  private:
-  // The WGSL of a kernel for one codegen::Plan, and a pipeline for each of its stages.
+  // The shaders of a kernel for one plan, and a pipeline for each of their stages.
   struct Program {
     std::string key;
     codegen::Plan plan;
     codegen::WgslProgram wgsl;
+    codegen::glsl::Program glsl;  // in place of the WGSL, on WebGL2
     std::vector<ring::PipelineId> pipelines;
   };
   // The program of the launches with one signature, or the error that says why there is no program.
   struct Known {
     std::uint64_t hash = 0;
     codegen::LaunchSignature signature;
+    std::uint64_t variant = 0;  // glsl::LaunchAnalysis::variant()
     Result<const Program*> program;
   };
   struct Prepared {
@@ -146,6 +151,10 @@ class RingBackend final : public Backend, private BufferSource, private ring::Op
   Status run_packed(Prepared& prepared, const Packing& packing);
   Status dispatch(const ir::Kernel& kernel, const Program& program);
   Status dispatch_stages(const Program& program, const ring::Binding& scratch);
+  // The same steps for WebGL2 (ring_passes.cc).
+  Result<const Program*> program_of_passes(Prepared& prepared);
+  Result<const Program*> compile_passes(Prepared& prepared);
+  Status dispatch_passes(const ir::Kernel& kernel, const Program& program);
   Status dispatch_raw(const Raw& raw, const RawLaunch& launch, std::vector<Region>& copies);
   Status finish();  // waits for all commands that were issued
   Result<std::span<std::byte>> stage_part(std::size_t bytes);
@@ -158,6 +167,7 @@ class RingBackend final : public Backend, private BufferSource, private ring::Op
   std::unique_ptr<ring::Host> host_;
   ring::Writer writer_;
   codegen::Limits limits_;
+  bool has_passes_ = false;  // the executor has WebGL2
   std::int64_t budget_bytes_ = 0;
   std::uint32_t largest_buffer_ = 0;
   std::optional<Pool> pool_;      // none until the device's limits are known
@@ -172,6 +182,7 @@ class RingBackend final : public Backend, private BufferSource, private ring::Op
   // The current launch. The vectors are members so that their memory is reused.
   codegen::Launch gpu_;
   codegen::LaunchAnalysis analysis_;
+  codegen::glsl::LaunchAnalysis passes_;
   std::vector<BoundRange> ranges_;
   std::vector<ring::Binding> slots_;
   std::vector<ring::Binding> bindings_;

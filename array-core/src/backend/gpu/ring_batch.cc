@@ -16,7 +16,7 @@ ir::Scalar int32(std::int64_t value) { return ir::scalar_of(DType::int32, value)
 
 std::uint32_t RingBackend::shared_buffer(StorageId storage) const {
   const Region& region = at(storage);
-  return region.bytes <= Pool::kLargestSlot ? region.buffer : 0;
+  return !has_passes_ && region.bytes <= Pool::kLargestSlot ? region.buffer : 0;
 }
 
 Result<KernelId> RingBackend::batch_of(KernelId kernel, std::uint32_t segments) {

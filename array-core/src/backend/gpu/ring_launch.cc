@@ -24,6 +24,7 @@ ring::Binding binding_of(const BoundRange& range) {
 
 Result<KernelId> RingBackend::prepare(ir::Kernel kernel) {
   TRY_DONE(ir::verify(kernel));
+  if (has_passes_) TRY_DONE(codegen::glsl::check(kernel));
   const lower::Merge merge = codegen::merge_of(kernel);
   kernels_.push_back({std::move(kernel), merge, {}, {}, {}});
   return static_cast<KernelId>(kernels_.size() - 1);
@@ -68,7 +69,8 @@ Status RingBackend::launch(const Launch& launch) {
       operand.binding = bind(array->storage);
       const BoundRange& range = ranges_[static_cast<std::size_t>(operand.binding)];
       operand.heap = range.buffer;
-      operand.bytes = range.bytes;
+      operand.bytes =
+          has_passes_ ? static_cast<std::uint64_t>(at(array->storage).bytes) : range.bytes;
       operand.view = array->view;
     } else {
       operand.scalar = *std::get_if<ir::Scalar>(&launch.arguments[i]);
@@ -80,6 +82,7 @@ Status RingBackend::launch(const Launch& launch) {
 }
 
 Result<const RingBackend::Program*> RingBackend::program(Prepared& prepared) {
+  if (has_passes_) return program_of_passes(prepared);
   TRY_DONE(analysis_.analyze(prepared.kernel, prepared.merge, gpu_));
   const std::uint64_t hash = analysis_.signature.hash();
   for (const Known& known : prepared.known)
@@ -89,7 +92,7 @@ Result<const RingBackend::Program*> RingBackend::program(Prepared& prepared) {
   // launch. Any other error comes from a command that the ring refused. It is not kept, because the
   // next attempt may succeed.
   if (compiled || compiled.error().kind == ErrorKind::not_implemented)
-    prepared.known.push_back({hash, analysis_.signature, compiled});
+    prepared.known.push_back({hash, analysis_.signature, 0, compiled});
   return compiled;
 }
 
@@ -105,7 +108,7 @@ Result<const RingBackend::Program*> RingBackend::compile(Prepared& prepared) {
                      "are " + std::to_string(wgsl.uniforms.size()) + " words, and a launch takes " +
                      std::to_string(ring::kMaxUniformWords) + "."};
   auto program =
-      std::make_unique<Program>(Program{std::move(key), std::move(plan), std::move(wgsl), {}});
+      std::make_unique<Program>(Program{std::move(key), std::move(plan), std::move(wgsl), {}, {}});
   TRY_DONE(create_pipelines(prepared.kernel, *program));
   prepared.programs.push_back(std::move(program));
   return prepared.programs.back().get();
@@ -118,7 +121,7 @@ Status RingBackend::create_pipelines(const ir::Kernel& kernel, Program& program)
       if (stage.bindings[i].access == codegen::BindingAccess::read_write) writable |= 1U << i;
     const ring::PipelineId id = ++pipelines_;
     TRY_DONE(writer_.create_pipeline(
-        id, {.wgsl = stage.text,
+        id, {.text = stage.text,
              .label = operation_name(kernel),
              .uniform_bytes = static_cast<std::uint32_t>(program.wgsl.uniforms.size() * 4),
              .bindings = static_cast<std::uint32_t>(stage.bindings.size()),
@@ -129,6 +132,7 @@ Status RingBackend::create_pipelines(const ir::Kernel& kernel, Program& program)
 }
 
 Status RingBackend::dispatch(const ir::Kernel& kernel, const Program& program) {
+  if (has_passes_) return dispatch_passes(kernel, program);
   slots_.resize(program.plan.slots.size());
   for (std::size_t p = 0; p < kernel.params.size(); ++p)
     if (kernel.params[p].kind != ir::ParamKind::scalar)

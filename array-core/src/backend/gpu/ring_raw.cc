@@ -9,6 +9,9 @@
 namespace arraycore {
 
 Result<KernelId> RingBackend::prepare_raw(const RawText& text) {
+  if (has_passes_)
+    return Error{ErrorKind::not_implemented, "no_raw_kernels",
+                 "A RawKernel is WGSL, which WebGL2 does not run: write an ElementwiseKernel."};
   const auto refuse = [&](const std::string& what) {
     return Error{ErrorKind::value, "raw_limits", "kernel '" + text.name + "' " + what + "."};
   };
@@ -54,7 +57,7 @@ Status RingBackend::launch_raw(const RawLaunch& launch) {
                                        ", and one of them is written: pass a copy");
   if (raw.pipeline == 0) {
     const ring::PipelineId id = pipelines_ + 1;
-    TRY_DONE(writer_.create_pipeline(id, {.wgsl = raw.text.wgsl,
+    TRY_DONE(writer_.create_pipeline(id, {.text = raw.text.wgsl,
                                           .label = raw.text.name,
                                           .uniform_bytes = raw.text.uniform_bytes,
                                           .bindings = raw.text.bindings,
@@ -69,6 +72,7 @@ Status RingBackend::launch_raw(const RawLaunch& launch) {
 
 // Products of matrices use the library's own shaders, which are launched like users' shaders.
 Status RingBackend::launch_gemm(const GemmLaunch& launch) {
+  if (has_passes_) return no_gemm();
   const ring::ControlBlock& control = memory_->control;
   gemm::Device device;
   device.invocations = limits_.invocations;

@@ -26,6 +26,7 @@ export const Word = {
   ringAddress: 1,
   ringWords: 2,
   strict: 3,
+  wanted: 4,
   written: 16,
   request: 17,
   consumed: 32,

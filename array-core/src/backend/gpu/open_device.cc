@@ -1,4 +1,4 @@
-#include "backend/gpu/webgpu_backend.h"
+#include "backend/gpu/open_device.h"
 
 #if defined(__wasm__)
 
@@ -49,11 +49,13 @@ class WasmHost final : public ring::Host {
 
 }  // namespace
 
-Result<std::unique_ptr<Backend>> open_webgpu_backend(std::optional<std::int64_t> budget_bytes) {
+Result<std::unique_ptr<Backend>> open_device(ring::Backend wanted,
+                                             std::optional<std::int64_t> budget_bytes) {
   std::shared_ptr<RingMemory> memory(new (std::nothrow) RingMemory);
   if (memory == nullptr)
     return Error{ErrorKind::memory, "out_of_memory", "There is no memory left for the ring."};
   ring::ControlBlock& control = memory->control;
+  control[ring::Word::wanted].store(static_cast<std::uint32_t>(wanted));
   auto backend = std::make_unique<RingBackend>(std::move(memory), nullptr,
                                                std::make_unique<WasmHost>(control));
   if (ac_host_attach(&control) == 0)
@@ -73,9 +75,10 @@ Result<std::unique_ptr<Backend>> open_webgpu_backend(std::optional<std::int64_t>
 
 namespace arraycore {
 
-Result<std::unique_ptr<Backend>> open_webgpu_backend(std::optional<std::int64_t> /*budget_bytes*/) {
+Result<std::unique_ptr<Backend>> open_device(ring::Backend /*wanted*/,
+                                             std::optional<std::int64_t> /*budget_bytes*/) {
   return Error{ErrorKind::not_implemented, "backend_missing",
-               "This build of array-core has no WebGPU back end: open it with backend 'cpu'."};
+               "This build of array-core has no back end for a GPU: open it with backend 'cpu'."};
 }
 
 }  // namespace arraycore

@@ -7,11 +7,14 @@
 #include <optional>
 
 #include "backend/backend.h"
+#include "ring/commands.h"
 
 namespace arraycore {
 
 // Error: not_implemented, "backend_missing", in native builds and if the loader has no gpu thread.
-// `budget_bytes` limits the arrays; the buffers that hold them may take a little more.
-Result<std::unique_ptr<Backend>> open_webgpu_backend(std::optional<std::int64_t> budget_bytes);
+// `wanted` is webgpu or webgl2. `budget_bytes` limits the arrays; the buffers that hold them may
+// take a little more.
+Result<std::unique_ptr<Backend>> open_device(ring::Backend wanted,
+                                             std::optional<std::int64_t> budget_bytes);
 
 }  // namespace arraycore
