@@ -94,12 +94,24 @@ step_array_core_host_test() {
   suite_in "--host chromium --backend webgpu --hooks" "${host_dependent[@]}" array-core/samples
 }
 
-# Tests faults of the device in Node and in Chromium.
+# Tests faults of the device in Node and in Chromium, and those of WebGL2.
 step_array_core_faults_test() {
   local host
   for host in node chromium; do
     suite_in "--host $host --backend webgpu --hooks" array-core/python/tests/runtime/test_faults.py
   done
+  suite_in "--host chromium --backend webgl2 --hooks" array-core/python/tests/runtime/test_faults.py
+}
+
+# Runs tests of the package and parity cases by WebGL2 in Chromium: a sample of the cases, with --whole all of them.
+step_array_core_webgl2_test() {
+  local tests=array-core/python/tests name chosen=()
+  for name in core/test_{arrays,kernels,ndarray,raw_kernels,view_programs,views} runtime/test_{device,fusion}; do
+    chosen+=("$tests/$name.py")
+  done
+  suite_in "--host chromium --backend webgl2" "${chosen[@]}" --sample "$(one_in 4)"
+  check "${PYTHON_COMMAND[@]}" --host chromium --backend webgl2 --mount array-core/tests/parity -m parity \
+    --backend-name chromium_webgl2 --short --every "$(one_in 16)"
 }
 
 # Tests the command ./run python: its options, exit codes and output.

@@ -5,7 +5,9 @@ import { shellFiles } from "./shell_files.ts";
 import { buildOf } from "./vite.pages.ts";
 
 export default defineConfig({
-  ...buildOf(["join", "selftest"], "build/web", [shellFiles("join", ["selftest", "probe-thread"])]),
+  ...buildOf(["join", "selftest"], "build/web", [
+    shellFiles("join", ["selftest", "probe-thread", "webgl2_open"]),
+  ]),
   // A worker's file name begins with the name of its source file, because the server sends the files `python-thread*`
   // with a Content-Security-Policy of their own.
   worker: {

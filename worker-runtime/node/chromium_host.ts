@@ -26,6 +26,7 @@ export async function runInChromium(data: Script, backend: Options["backend"]): 
   });
   const browser = await launchChromium({
     webgpu: backend === "webgpu",
+    webgl2: backend === "webgl2",
     // By default, Playwright ends the browser at once when Ctrl-C is pressed.
     handleSIGINT: false,
   });
@@ -46,7 +47,7 @@ export async function runInChromium(data: Script, backend: Options["backend"]): 
       arraycore: ARRAYCORE_MODULES,
       copies: copiesOf(data),
       mounts: data.mounts,
-      hasGpu: backend === "webgpu",
+      hasGpu: backend !== "cpu",
       hasHooks: data.hasHooks,
     };
     let asked = false;

@@ -5,7 +5,7 @@ import { resolve } from "node:path";
 import { MAX_THREADS } from "../src/python/arraycore/arraycore_threads.ts";
 
 export const USAGE =
-  "usage: ./run python [--host node|chromium] [--backend webgpu|cpu] [--limits phone] [--simd baseline] [--threads N] [--hooks] [--mount DIR]... " +
+  "usage: ./run python [--host node|chromium] [--backend webgpu|webgl2|cpu] [--limits phone] [--simd baseline] [--threads N] [--hooks] [--mount DIR]... " +
   "[--wheel FILE]... SCRIPT | -m MODULE [ARGS]";
 
 const MIB = 1_048_576;
@@ -32,7 +32,8 @@ export class UsageError extends Error {
 
 export interface Options {
   readonly host: "node" | "chromium";
-  readonly backend: "webgpu" | "cpu";
+  /** WebGL2 exists in Chromium only. */
+  readonly backend: "webgpu" | "webgl2" | "cpu";
   /** Whether to use the limits of PHONE. */
   readonly phone: boolean;
   /** The number of threads that compute on the CPU, including Python's. */
@@ -103,7 +104,7 @@ export function parseOptions(argv: readonly string[]): Options {
         host = oneOf(option, value, ["node", "chromium"]);
         break;
       case "--backend":
-        backend = oneOf(option, value, ["webgpu", "cpu"]);
+        backend = oneOf(option, value, ["webgpu", "webgl2", "cpu"]);
         break;
       case "--limits":
         oneOf(option, value, ["phone"]);

@@ -364,7 +364,7 @@ def test_standard_input_is_the_scripts(tmp_path: Path) -> None:
         (["--host", "moon", "x.py"], "--host is one of node, chromium, not 'moon'."),
         (["--mount", "nowhere", "x.py"], "--mount nowhere: there is no such folder."),
         (["nowhere.py"], "nowhere.py: there is no such file."),
-        (["--backend", "cuda", "x.py"], "--backend is one of webgpu, cpu, not 'cuda'."),
+        (["--backend", "cuda", "x.py"], "--backend is one of webgpu, webgl2, cpu, not 'cuda'."),
         (["-m"], "-m needs a value."),
         (["--frob", "1"], "There is no option --frob."),
     ],

@@ -13,7 +13,7 @@ from . import opcodes
 from .dtypes import number_of
 from .errors import coded, exception_of
 
-_BACKENDS = {"cpu": 0, "webgpu": 1}
+_BACKENDS = {"cpu": 0, "webgpu": 1, "webgl2": 2}
 #: Counters in the order of ``ac_counter_name``.
 COUNTERS = (
     "crossings",
@@ -122,7 +122,7 @@ def open(
 
     Parameters
     ----------
-    backend : {"cpu", "webgpu"}, optional
+    backend : {"cpu", "webgpu", "webgl2"}, optional
         The back end; by default ``ARRAYCORE_BACKEND`` if it is set, else ``"cpu"``.
     budget_bytes : int, optional
         The limit of all arrays' memory; by default ``ARRAYCORE_BUDGET_BYTES`` if it is set, else

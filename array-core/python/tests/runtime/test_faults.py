@@ -23,9 +23,9 @@ import numpy as np
 import pytest
 
 HAS_HOOKS = importlib.util.find_spec("_arraycore_hooks") is not None
-ON_DEVICE = os.environ.get("ARRAYCORE_BACKEND") == "webgpu"
+ON_DEVICE = os.environ.get("ARRAYCORE_BACKEND", "cpu") != "cpu"
 _hooked_only = pytest.mark.skipif(
-    not (HAS_HOOKS and ON_DEVICE), reason="runs by ./run python --backend webgpu --hooks"
+    not (HAS_HOOKS and ON_DEVICE), reason="runs on a device by ./run python --hooks"
 )
 #: Matches the beginning of a message about an addition of two float32 arrays.
 ADD = r"^add \(kernel 'add\(float32 x0, float32 x1, float32 y0\)'\): "
@@ -137,7 +137,7 @@ def test_a_device_that_does_not_come_back_makes_the_reset_fail_and_the_next_may_
     ones().get()
     hooks().destroy_device(2)
     with within(2):
-        fails(ac.DeviceLostError, "no_adapter", ac.reset, "no adapter")
+        fails(ac.DeviceLostError, "no_adapter", ac.reset, "no (adapter|context)")
     with within(2):
         expect_usable()
 
@@ -200,7 +200,7 @@ def test_no_adapter_at_the_first_request_is_asked_for_again() -> None:
 def test_no_adapter_at_all_is_an_error_of_opening_and_a_later_one_may_work() -> None:
     hooks().refuse_adapters(2)
     with within(2):
-        fails(ac.DeviceLostError, "no_adapter", ac.open, "no adapter")
+        fails(ac.DeviceLostError, "no_adapter", ac.open, "no (adapter|context)")
     ac.open()
     expect_usable()
 

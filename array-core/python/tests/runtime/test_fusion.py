@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -123,7 +124,7 @@ def test_reset_and_close_drop_what_waits() -> None:
 def test_operations_wait_unless_the_environment_or_open_says_not(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    backend = "webgpu" if ac.device_info().name != "cpu" else "cpu"
+    backend = os.environ.get("ARRAYCORE_BACKEND", "cpu")
     for setting, given, expected in (
         (None, None, True), ("0", None, False), ("1", None, True), ("1", False, False),
         ("0", True, True),
@@ -154,7 +155,7 @@ def test_turning_it_off_computes_what_waits() -> None:
 
 
 def test_memory_errors_come_from_the_operation_that_is_too_much() -> None:
-    backend = "webgpu" if ac.device_info().name != "cpu" else "cpu"
+    backend = os.environ.get("ARRAYCORE_BACKEND", "cpu")
     ac.close()
     ac.open(backend, budget_bytes=10_000, fuse=True)
     try:

@@ -1,4 +1,4 @@
-// The interface between the ring's drain and a device's programming interface: WebGPU, or later WebGL2. An Executor
+// The interface between the ring's drain and a device's programming interface: WebGPU or WebGL2. An Executor
 // identifies buffers and pipelines by number, and knows nothing of arrays. It lives on the thread that drains the ring.
 // No other thread may use its device.
 

@@ -3,10 +3,10 @@
 
 import { cases } from "./cases.fixture.ts";
 import { measure } from "./figures.fixture.ts";
-import { RingWriter } from "./ring_writer.fixture.ts";
+import { type RingOptions, RingWriter } from "./ring_writer.fixture.ts";
 
 export type ToIssuer =
-  | { readonly kind: "make"; readonly ringWords?: number; readonly strict?: boolean }
+  | ({ readonly kind: "make" } & RingOptions)
   | { readonly kind: "case"; readonly name: string }
   | { readonly kind: "measure" };
 

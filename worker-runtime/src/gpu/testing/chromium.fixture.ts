@@ -34,25 +34,33 @@ export interface RingPage {
   close(): Promise<void>;
 }
 
-async function bundle(entry: string): Promise<string> {
+/** Adds the scripts of a worker to `files`: its first one as `name`, and those that it imports when it needs them. */
+async function bundle(files: Map<string, string>, name: string, entry: string): Promise<void> {
   const input = fileURLToPath(new URL(entry, import.meta.url));
   const result = await build({
     configFile: false,
     logLevel: "error",
-    build: { write: false, minify: false, target: "esnext", rolldownOptions: { input } },
+    ssr: { noExternal: true, target: "webworker" },
+    build: {
+      write: false,
+      minify: false,
+      target: "esnext",
+      // Otherwise Vite adds code for pages, which no worker can run.
+      ssr: true,
+      rolldownOptions: { input },
+    },
   });
   const [first] = Array.isArray(result) ? result : [result];
-  const chunk = first !== undefined && "output" in first ? first.output[0] : undefined;
-  if (chunk?.type !== "chunk") throw new Error(`${entry} gave no bundle`);
-  return chunk.code;
+  const chunks = first !== undefined && "output" in first ? first.output : [];
+  for (const chunk of chunks)
+    if (chunk.type === "chunk") files.set(chunk.isEntry ? name : `/${chunk.fileName}`, chunk.code);
+  if (!files.has(name)) throw new Error(`${entry} gave no bundle`);
 }
 
-export async function openRingPage(): Promise<RingPage> {
-  const files = new Map([
-    ["/", PAGE],
-    ["/issuer.js", await bundle("./browser_issuer.fixture.ts")],
-    ["/gpu.js", await bundle("../thread/gpu-thread.ts")],
-  ]);
+export async function openRingPage(gpu: "webgpu" | "webgl2" = "webgpu"): Promise<RingPage> {
+  const files = new Map([["/", PAGE]]);
+  await bundle(files, "/issuer.js", "./browser_issuer.fixture.ts");
+  await bundle(files, "/gpu.js", "../thread/gpu-thread.ts");
   const server = createServer((request, response) => {
     const body = files.get(request.url ?? "");
     response.writeHead(body === undefined ? 404 : 200, {
@@ -64,7 +72,7 @@ export async function openRingPage(): Promise<RingPage> {
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
-  const browser = await launchChromium({ webgpu: true });
+  const browser = await launchChromium({ [gpu]: true });
   const page = await browser.newPage();
   await page.goto(`http://127.0.0.1:${port}/`);
   return {

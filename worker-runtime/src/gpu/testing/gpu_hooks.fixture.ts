@@ -1,14 +1,16 @@
-// A gpu thread with hooks, for tests and benchmarks. A hook makes WebGPU fail, or measures a readback without the ring.
+// A gpu thread with hooks, for tests and benchmarks. A hook makes WebGPU or WebGL2 fail, or measures a readback without
+// the ring.
 // Runs on the gpu thread, in Node and in browsers.
 
 import type { FromGpuThread, ToGpuThread } from "../thread/gpu_messages.ts";
 import { GpuService } from "../thread/gpu_service.ts";
+import { FaultyContexts } from "./faulty_contexts.fixture.ts";
 
 /** A fault to cause, or a measurement to make. */
 export type GpuHook =
-  /** The next `count` requests for an adapter get null. */
+  /** The next `count` requests for an adapter or a context get null. */
   | { readonly kind: "refuse_adapters"; readonly count: number }
-  /** The device is lost. The next `refuse` requests for an adapter get null. */
+  /** The device is lost. The next `refuse` requests for an adapter or a context get null. */
   | { readonly kind: "destroy_device"; readonly refuse: number }
   /** The next `count` shaders do not compile. */
   | { readonly kind: "break_shaders"; readonly count: number }
@@ -41,6 +43,7 @@ export class HookedGpuThread {
   #broken = 0;
   #stalledUntil = 0;
   #newest: GPUDevice | undefined;
+  readonly #contexts = new FaultyContexts();
 
   constructor(gpu: GPU, post: (message: FromGpuThread) => void) {
     this.#gpu = gpu;
@@ -62,17 +65,22 @@ export class HookedGpuThread {
     switch (hook.kind) {
       case "refuse_adapters":
         this.#refused = hook.count;
+        this.#contexts.refused = hook.count;
         return;
       case "destroy_device":
         this.#refused = hook.refuse;
+        this.#contexts.refused = hook.refuse;
         this.#newest?.destroy();
         await this.#newest?.lost;
+        await this.#contexts.lose();
         return;
       case "break_shaders":
         this.#broken = hook.count;
+        this.#contexts.broken = hook.count;
         return;
       case "stall":
         this.#stalledUntil = performance.now() + hook.ms;
+        this.#contexts.stalledUntil = this.#stalledUntil;
         return;
       case "hang": {
         const memory = new WebAssembly.Memory({ initial: 1, maximum: 1, shared: true });

@@ -3,6 +3,7 @@
 
 import { LIMIT_MS } from "../../../node/patience.ts";
 import {
+  Backend,
   ErrorCode,
   INTERRUPT_ONCE,
   INTERRUPT_REVOKE,
@@ -54,6 +55,8 @@ export interface RingOptions {
   readonly ringWords?: number;
   readonly strict?: boolean;
   readonly pages?: number;
+  /** Whether the executor is to have WebGL2. */
+  readonly webgl2?: boolean;
 }
 
 export class RingWriter {
@@ -88,8 +91,13 @@ export class RingWriter {
     this.store(Word.ringAddress, RING_ADDRESS);
     this.store(Word.ringWords, ringWords);
     this.store(Word.strict, options.strict ? 1 : 0);
+    this.store(Word.wanted, options.webgl2 ? Backend.webgl2 : Backend.none);
     this.store(Word.silenceMs, START_SILENCE_MS);
     this.store(Word.magic, MAGIC);
+  }
+
+  get isWebGl2(): boolean {
+    return this.load(Word.wanted) === Backend.webgl2;
   }
 
   get buffer(): SharedArrayBuffer {

@@ -1,10 +1,14 @@
 // The work of a gpu thread, in a browser's worker or in Node: it opens the ring's executor on request, and serves the ring
-// until it is closed. Runs on the gpu thread.
+// until it is closed. The issuer says in the control block which back end it wants. Runs on the gpu thread.
 
-import { markGone } from "../ring/control.ts";
+import { Control, markGone } from "../ring/control.ts";
 import { Drain } from "../ring/drain.ts";
+import type { OpenExecutor } from "../ring/executor.ts";
+import { Backend, Word } from "../ring/layout.ts";
 import { openWebGpu } from "../webgpu/webgpu_open.ts";
 import type { FromGpuThread, ToGpuThread } from "./gpu_messages.ts";
+
+type Open = Extract<ToGpuThread, { kind: "open" }>;
 
 export class GpuService {
   readonly #gpu: GPU | undefined;
@@ -32,13 +36,21 @@ export class GpuService {
     }
   }
 
-  async #serve(options: Extract<ToGpuThread, { kind: "open" }>): Promise<void> {
+  #opener(options: Open): OpenExecutor {
+    const wanted = new Control(options.memory, options.controlAddress).load(Word.wanted);
+    if (wanted !== Backend.webgl2)
+      return (events) => openWebGpu({ ...options, gpu: this.#gpu, events });
+    return async (events) => {
+      // The code of WebGL2 is fetched only where it is wanted.
+      const { openWebGl2 } = await import("../webgl2/webgl2_open.ts");
+      return openWebGl2({ ...options, events });
+    };
+  }
+
+  async #serve(options: Open): Promise<void> {
     const { memory, controlAddress } = options;
     try {
-      this.#drain = new Drain({
-        ...options,
-        open: (events) => openWebGpu({ ...options, gpu: this.#gpu, events }),
-      });
+      this.#drain = new Drain({ ...options, open: this.#opener(options) });
       await this.#drain.run();
       this.#post({ kind: "closed" });
     } catch (error) {
