@@ -38,6 +38,18 @@ def without_docstrings(source: bytes, filename: str) -> ast.Module:
     return tree
 
 
+def drop_annotations(tree: ast.Module) -> None:
+    """Remove the types of functions' parameters and results, which nothing reads at run time.
+
+    Those of variables and of classes' fields stay, because dataclasses need them.
+    """
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            node.returns = None
+        elif isinstance(node, ast.arg):
+            node.annotation = None
+
+
 def make_lazy(tree: ast.Module, package: str) -> None:
     """Let a package import names from its own modules only when they are first used.
 
@@ -76,12 +88,17 @@ def __getattr__(name):
 """
 
 
-def compiled(source: bytes, filename: str, docstrings: bool, lazy: str = "") -> bytes:
+def compiled(
+    source: bytes, filename: str, docstrings: bool, lazy: str = "", *, untyped: bool = False
+) -> bytes:
     """Return the bytes of a ``.pyc`` that is never checked against its source.
 
     ``lazy`` is the package whose imports of its own modules are delayed; empty means none.
+    ``untyped`` removes the types of functions' parameters and results.
     """
     tree = ast.parse(source, filename) if docstrings else without_docstrings(source, filename)
+    if untyped:
+        drop_annotations(tree)
     if lazy:
         make_lazy(tree, lazy)
     code = compile(tree, filename, "exec", dont_inherit=True)
@@ -94,13 +111,14 @@ def compile_archive(source: Any, options: Any) -> bytes:
 
     ``options``: ``root`` (folder named in tracebacks), ``exclude`` (patterns of names left out),
     ``only`` (patterns of names to compile; the others stay sources), ``docstrings`` (patterns of
-    names whose docstrings stay), ``lazy`` (patterns of packages' ``__init__.py`` whose imports of
+    names whose docstrings stay), ``untyped`` (patterns of names whose functions lose the types of
+    their parameters and results), ``lazy`` (patterns of packages' ``__init__.py`` whose imports of
     their own modules are delayed) and ``append`` (name -> statements that are added at the
     end of the file, such as one that removes the name of an excluded module from ``__all__``).
     """
     out = io.BytesIO()
-    exclude, only, docstrings, lazy = (
-        list(options[key]) for key in ("exclude", "only", "docstrings", "lazy")
+    exclude, only, docstrings, untyped, lazy = (
+        list(options[key]) for key in ("exclude", "only", "docstrings", "untyped", "lazy")
     )
 
     def matches(name: str, patterns: list[str]) -> bool:
@@ -118,7 +136,8 @@ def compile_archive(source: Any, options: Any) -> bytes:
                 path = f"{options['root']}/{name}"
                 package = name.removesuffix("/__init__.py").replace("/", ".")
                 waits = package if matches(name, lazy) else ""
-                data = compiled(data, path, matches(name, docstrings), waits)
+                plain = matches(name, untyped)
+                data = compiled(data, path, matches(name, docstrings), waits, untyped=plain)
                 name += "c"
             target.writestr(zipfile.ZipInfo(name, _FIXED_DATE), data)
     return out.getvalue()

@@ -185,6 +185,7 @@ def compile_job(piece: Mapping[str, Any], source: Path, target: Path) -> dict[st
             "only": ["*.py"],
             "docstrings": piece.get("docstrings", []),
         }
+    options["untyped"] = piece.get("untyped", [])
     options["lazy"] = piece.get("lazy", [])
     options["append"] = piece.get("append", {})
     return {"source": str(source), "target": str(target), "options": options}

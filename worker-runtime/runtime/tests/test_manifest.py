@@ -35,7 +35,9 @@ def test_every_piece_is_there() -> None:
 @pytest.mark.parametrize("piece", pieces(), ids=lambda piece: str(piece["name"]))
 def test_piece_is_pinned_and_has_sources(piece: dict[str, Any]) -> None:
     known = {"name", "version", "file", "sha256", "sources", "pack", "exclude"}
-    assert set(piece) <= known | {"docstrings", "append", "lazy", "modules", "on_demand"}
+    assert set(piece) <= known | {
+        "docstrings", "untyped", "append", "lazy", "modules", "on_demand",
+    }  # fmt: skip
     assert piece["pack"] in {"pyodide", "python"}
     assert piece["version"]
     kinds = [source["kind"] for source in piece["sources"]]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import importlib
 import io
+import marshal
 import sys
 import traceback
 import zipfile
@@ -16,7 +17,8 @@ import packing
 import pytest
 
 OPTIONS: dict[str, Any] = {
-    "root": "/lib", "exclude": [], "only": ["*.py"], "docstrings": [], "lazy": [], "append": {},
+    "root": "/lib", "exclude": [], "only": ["*.py"], "docstrings": [], "untyped": [], "lazy": [],
+    "append": {},
 }  # fmt: skip
 
 
@@ -114,6 +116,28 @@ def test_docstrings_of_named_files_stay() -> None:
     made = compiled(files, docstrings=["a/kept.py"])
     assert b"Read at import." in made["a/kept.pyc"]
     assert b"Read by nobody." not in made["a/other.pyc"]
+
+
+def test_types_of_functions_go_where_the_manifest_says_so_and_fields_keep_theirs() -> None:
+    text = (
+        "from __future__ import annotations\n"
+        "from dataclasses import dataclass\n"
+        "@dataclass\n"
+        "class Point:\n"
+        "    x: Field\n"
+        "    def moved(self, by: First, *more: Second, far: Third = 1, **rest: Fourth) -> Fifth:\n"
+        "        return Point(self.x + by + sum(more) + far + len(rest))\n"
+    )
+    made = compiled({"a.py": text, "b.py": text}, untyped=["a.py"])
+    scopes: dict[str, dict[str, Any]] = {}
+    for name, data in made.items():
+        scopes[name] = {"__name__": "builtins"}
+        exec(marshal.loads(data[16:]), scopes[name])
+    for scope in scopes.values():
+        assert scope["Point"](1).moved(2, 3, far=4, other=5).x == 11
+        assert scope["Point"].__annotations__ == {"x": "Field"}
+    assert scopes["a.pyc"]["Point"].moved.__annotations__ == {}
+    assert len(scopes["b.pyc"]["Point"].moved.__annotations__) == 5
 
 
 def test_statements_are_appended_to_the_named_file() -> None:
