@@ -11,6 +11,8 @@ step_hostile_test() {
   CHAOS=1 run_vitest tests/chaos chaos.test.ts
   HYPERFLOCK_TEST_SERVER_BIN="$ROOT/build/release/bin/hyperflock-server" run_pytest "${PYTHON_TESTS[@]}" \
     -o "pythonpath=tests/support bench ../tests/drill" tests/drill
+  HYPERFLOCK_TEST_SERVER_BIN="$ROOT/build/release/bin/hyperflock-server" run_pytest "${PYTHON_TESTS[@]}" \
+    -o "pythonpath=tests/support ../tests/drill ../tests/sabotage" tests/sabotage
 }
 
 # Installs the wheel with a server on every Python of this machine, and runs it without the checkout.

@@ -27,8 +27,11 @@ interface Attempt {
   readonly doneAt: number;
 }
 
-/** The value that a device sends that lies. No trial has it. */
-export const INVENTED = -1;
+/**
+ * Returns the value that a device sends that lies. No trial has it. Each attempt has another one, or the server would bar
+ * the device itself (R75).
+ */
+const inventedBy = (attempt: number): number => -attempt;
 
 export class Worker {
   /** The results that the server has acknowledged. The server must not lose them. */
@@ -128,7 +131,7 @@ export class Worker {
         const { study, trial, attempt, params } = message.lease;
         const { x } = JSON.parse(params) as { x: number };
         const doneAt = Date.now() + 200 + 1_000 * this.#random();
-        const value = this.#isLiar ? INVENTED : x;
+        const value = this.#isLiar ? inventedBy(attempt) : x;
         this.#attempt = { study, trial, attempt, value, doneAt };
         sentResult = false;
       }

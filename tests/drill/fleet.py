@@ -7,7 +7,8 @@
     fleet.acknowledged
 
 Each device holds one attempt, computes it for a while, sends a value that no other attempt has, and
-sends it again on the next connection until it is acknowledged. All run in one thread of their own,
+sends it again on the next connection until it is acknowledged. Other tests let devices answer
+otherwise: they override `computes_s` and `answer`. All run in one thread of their own,
 on one event loop. A grid's trial is only computed; a trial of an ask-and-tell study asks its owner
 for a parameter and whether to go on.
 """
@@ -16,11 +17,12 @@ from __future__ import annotations
 
 import asyncio
 import enum
+import math
 import random
 import threading
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,7 +67,7 @@ class Acknowledged:
     study: int
     trial: int
     attempt: int
-    value: float
+    value: float  # NaN: the attempt has failed
     verdict: str
 
 
@@ -74,11 +76,11 @@ class Device:
 
     def __init__(self, fleet: Fleet, number: int, name: str, secret: str) -> None:
         self._fleet = fleet
-        self._name = name
+        self.name = name
         self._secret = secret
-        self._chance = random.Random(fleet.seed * 1_000_003 + number)
-        self._at = self._chance.randrange(len(fleet.ports))
-        self._is_loyal = self._chance.random() < _LOYAL
+        self.chance = random.Random(fleet.seed * 1_000_003 + number)
+        self._at = self.chance.randrange(len(fleet.ports))
+        self._is_loyal = self.chance.random() < _LOYAL
         self.step = Step.AWAY
         self.due = 0.0
         self._wire: Wire | None = None
@@ -119,6 +121,14 @@ class Device:
         if self.step is Step.COMPUTING:
             self.due = min(self.due, self._deadline)
 
+    def computes_s(self, lease: dict[str, Any]) -> float:
+        """Return how long the trial takes."""
+        return self.chance.uniform(*_COMPUTES_S) * self._fleet.pace
+
+    def answer(self, lease: dict[str, Any]) -> dict[str, Any]:
+        """Return the outcome of the trial, as the fields of a result."""
+        return {"outcome": "complete", "values": [lease["attempt"] + self.chance.random()]}
+
     def finish(self, now: float) -> None:
         """Send the result of the trial, the same one each time."""
         if self._fleet.is_paused:
@@ -133,8 +143,7 @@ class Device:
                 "type": "result",
                 "attempt": self._lease["attempt"],
                 "seq": self._ids,
-                "outcome": "complete",
-                "values": [self._lease["attempt"] + self._chance.random()],
+                **self.answer(self._lease),
                 "metrics": {"load_ms": 12, "run_ms": 345},
                 "backend": "cpu",
                 "next": not self._fleet.is_ending,
@@ -150,7 +159,7 @@ class Device:
             wire.end()
         self.step = Step.AWAY
         longest = min(_MOST_BACK_OFF_S, _FIRST_BACK_OFF_S * 2**self._tries)
-        self.due = now + longest * self._chance.uniform(0.5, 1.0)
+        self.due = now + longest * self.chance.uniform(0.5, 1.0)
         self._tries += 1
         if self._fleet.roams:
             self._at = (self._at + 1) % len(self._fleet.ports)
@@ -166,7 +175,7 @@ class Device:
         held = [] if self._lease is None else [self._lease["attempt"]]
         self._send(
             {
-                "type": "hello", "protocol": 1, "role": "device", "device": self._name,
+                "type": "hello", "protocol": 1, "role": "device", "device": self.name,
                 "secret": self._secret, "agent": "drill/1", "capabilities": _CAPABILITIES,
                 "attempts": held,
             },
@@ -238,7 +247,7 @@ class Device:
                         "method": method, "args": args, "points": points,
                     }
                 )  # fmt: skip
-        self._deadline = now + self._chance.uniform(*_COMPUTES_S) * self._fleet.pace
+        self._deadline = now + self.computes_s(lease)
         self._call_or_compute(now)
 
     def _call_or_compute(self, now: float) -> None:
@@ -253,10 +262,9 @@ class Device:
         result, lease = self._result, self._lease
         if result is None or lease is None or ack["attempt"] != result["attempt"]:
             return
+        (value,) = result.get("values", [math.nan])
         self._fleet.note(
-            Acknowledged(
-                lease["study"], lease["trial"], ack["attempt"], result["values"][0], ack["verdict"]
-            ),
+            Acknowledged(lease["study"], lease["trial"], ack["attempt"], value, ack["verdict"]),
             self._reported,
             now,
         )
@@ -322,6 +330,8 @@ class Fleet:
     roams
         Whether a device goes to the next address when one does not serve it. Otherwise each stays
         with one address.
+    make
+        Makes a device of the fleet, its number, its name and its secret.
     """
 
     def __init__(
@@ -332,6 +342,7 @@ class Fleet:
         *,
         pace: float = 1.0,
         roams: bool,
+        make: Callable[[Fleet, int, str, str], Device] = Device,
     ) -> None:
         self.seed = seed
         self.ports = ports
@@ -343,7 +354,7 @@ class Fleet:
         self.accepted = 0
         self._since = float("inf")
         self._first: float | None = None
-        self._devices = [Device(self, i, *one) for i, one in enumerate(devices)]
+        self._devices = [make(self, i, *one) for i, one in enumerate(devices)]
         self._is_over = False
         self._opening: set[asyncio.Task[None]] = set()
         self._failure: BaseException | None = None
