@@ -31,7 +31,8 @@ step_array_core_wheel() {
 step_test_wheels() { python3 worker-runtime/node/test_wheels.py --cache build/cache --node build/venv/bin/node; }
 
 # Runs native tests that compare with NumPy in the same process: dtypes, views and ufuncs with NumPy, CuPy's kernels
-# with Chainer's own CPU code, the package on its ctypes bridge, and Chainer's training on it. Also checks that the
+# with Chainer's own CPU code, the package on its ctypes bridge, a sample of generated calls with NumPy, and Chainer's
+# training on it. Also checks that the
 # benchmarks still report every figure, and the content of the parity page.
 step_array_core_test() {
   local library=$ROOT/build/release/lib
@@ -41,6 +42,7 @@ step_array_core_test() {
   ARRAYCORE_DIALECT_PROBE=$library/libarraycore_dialect_probe.so run_pytest array-core/tests/dialect
   ARRAYCORE_LIBRARY=$library/libarraycore.so PYTHONPATH=array-core/python run_pytest \
     -c array-core/python/pyproject.toml --rootdir array-core/python array-core/python/tests
+  ARRAYCORE_LIBRARY=$library/libarraycore.so PYTHONPATH=array-core/python run_pytest array-core/tests/differential
   ARRAYCORE_LIBRARY=$library/libarraycore.so PYTHONPATH=array-core/python run_pytest array-core/tests/chainer
   run_pytest array-core/bench array-core/calls array-core/tests/parity
   ARRAYCORE_LIBRARY=$library/libarraycore.so run_pytest array-core/tests/documents

@@ -60,6 +60,14 @@ def unfused() -> Iterator[None]:
     session.set_fusing(before)
 
 
+@pytest.fixture
+def cupys_rules() -> Iterator[None]:
+    """Follow CuPy's rules, under which functions take arrays of arraycore and numbers alone."""
+    before = session.set_promotion("cupy")
+    yield
+    session.set_promotion(before)
+
+
 @pytest.fixture(autouse=True)
 def clean() -> Iterator[None]:
     ac.reset()

@@ -177,6 +177,27 @@ def as_device_array(a: Any) -> ndarray:
     return a if isinstance(a, ndarray) else asarray(a)
 
 
+_OPERANDS = (np.ndarray, np.generic, list, tuple, bool, int, float, complex)
+
+
+def operand_array(a: Any) -> ndarray:
+    """Return an operand as an array of arraycore.
+
+    NumPy's arrays, lists and numbers are copied to the device, as NumPy's functions take them.
+    Under CuPy's names (``import cupy``) they are refused, as in CuPy.
+
+    Raises
+    ------
+    TypeError
+        ``a`` is none of these.
+    """
+    if isinstance(a, ndarray):
+        return a
+    if isinstance(a, _OPERANDS) and session.takes_numpys():
+        return array(a)
+    return require_array(a)  # raises
+
+
 def ascontiguousarray(
     a: npt.ArrayLike | ndarray, dtype: npt.DTypeLike | None = None, *, like: Any = None
 ) -> ndarray:
@@ -266,8 +287,15 @@ def full(
         own = isinstance(fill_value, ndarray)
         dtype = fill_value.dtype if own else np.asarray(fill_value).dtype
     made = empty(shape, dtype, order)
-    made[...] = fill_value
+    made[...] = _filling(fill_value, made.dtype)
     return made
+
+
+def _filling(value: Any, dtype: np.dtype[Any]) -> Any:
+    """Return a value to fill with; a complex one loses its imaginary part where NumPy drops it."""
+    if dtype.kind == "c" or not np.iscomplexobj(value) or isinstance(value, ndarray):
+        return value
+    return np.asarray(value).real
 
 
 def _like(
@@ -277,7 +305,7 @@ def _like(
 
     The order "K" is the layout of the array in memory, if its number of axes is the result's.
     """
-    a = require_array(prototype)
+    a = operand_array(prototype)
     wanted = a.dtype if dtype is None else supported(dtype)
     number = order_number(order, _ORDERS, "K")
     extents = a.shape if shape is None else integers(shape)
@@ -366,5 +394,5 @@ def full_like(
     """
     check_device(device)
     made = _like(empty, a, dtype, order, shape)
-    made[...] = fill_value
+    made[...] = _filling(fill_value, made.dtype)
     return made

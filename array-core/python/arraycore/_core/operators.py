@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from .._runtime import operations
+from .._runtime import operations, session
 from .._runtime.dtypes import DTYPES
 from .._runtime.scalars import EXACT, FLOAT, INT, is_scalar
 from .._runtime.session import BACKLOG, bridge, check, drain, freed, recover
@@ -23,10 +23,20 @@ from .ufuncs import ufunc
 
 
 def _operands(a: Any, b: object) -> bool:
-    """Return whether arraycore computes `a OP b`; a NumPy array raises TypeError, as in CuPy."""
+    """Return whether arraycore computes `a OP b`.
+
+    An array of NumPy's is copied to the device. By CuPy's rules it raises TypeError.
+    """
     if isinstance(b, np.ndarray) and b.ndim > 0:
+        if session.takes_numpys():
+            return b.dtype in DTYPES
         raise TypeError(f"Unsupported type {type(b)}")
     return isinstance(b, ndarray) or is_scalar(b)
+
+
+def _listed(b: object) -> bool:
+    """Return whether an operand is a list that NumPy's operators take as an array."""
+    return isinstance(b, list | tuple) and session.takes_numpys()
 
 
 def _again(status: int, call: Callable[..., int], *arguments: Any) -> int:
@@ -47,8 +57,8 @@ _PYTHONS = {
 
 
 def _refuse(function: ufunc, a: Any, b: object) -> Any:
-    """Leave an operand that is neither an array nor a number to its own reflected operator."""
-    return NotImplemented
+    """Leave an operand that is no array, list or number to its own reflected operator."""
+    return function(a, array(b)) if _listed(b) else NotImplemented  # type: ignore[arg-type]
 
 
 def _compare(function: ufunc, a: Any, b: Any) -> Any:
@@ -132,7 +142,9 @@ def _reflected(function: ufunc) -> Callable[[Any, Any], Any]:
             if result < 0:
                 result = _again(result, scalar, number, self._id, other, weak, 1)
             return self.__class__._adopt(result)
-        return function(other, self) if _operands(self, other) else NotImplemented
+        if _operands(self, other):
+            return function(other, self)
+        return function(array(other), self) if _listed(other) else NotImplemented
 
     return method
 
@@ -141,7 +153,9 @@ def _in_place(function: ufunc) -> Callable[[Any, Any], Any]:
     """Return the method of ``self OP= other``, which calls the ufunc with `out=self`."""
 
     def method(self: Any, other: Any) -> Any:
-        return function(self, other, out=self) if _operands(self, other) else NotImplemented
+        if _operands(self, other) or _listed(other):
+            return function(self, other, out=self)
+        return NotImplemented
 
     return method
 
@@ -162,12 +176,16 @@ def _unary(function: ufunc) -> Callable[[Any], Any]:
     return method
 
 
+#: NumPy's generalised ufuncs by name; the modules that define them add themselves.
+PRODUCTS: dict[str, Any] = {}
+
+
 class Operators:
     """The operators of :class:`arraycore.ndarray`, and NumPy's ufuncs called with arrays."""
 
     def __array_ufunc__(self, function: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
-        """Call arraycore's ufunc of the same name; NumPy's arrays are not converted, as in CuPy."""
-        ours = ufuncs.BY_NAME.get(function.__name__)
+        """Call arraycore's ufunc, or product of arrays, of the same name."""
+        ours = ufuncs.BY_NAME.get(function.__name__) or PRODUCTS.get(function.__name__)
         if ours is None or method not in ("__call__", "reduce", "accumulate", "outer", "at"):
             return NotImplemented
         if kwargs.get("out") is not None and len(kwargs["out"]) == 1:
@@ -225,7 +243,9 @@ class Operators:
     __ne__ = _binary(ufuncs.not_equal, _compare)
 
     def __divmod__(self, other: Any) -> Any:
-        return ufuncs.divmod(self, other) if _operands(self, other) else NotImplemented
+        taken = _operands(self, other) or _listed(other)
+        return ufuncs.divmod(self, other) if taken else NotImplemented
 
     def __rdivmod__(self, other: Any) -> Any:
-        return ufuncs.divmod(other, self) if _operands(self, other) else NotImplemented
+        taken = _operands(self, other) or _listed(other)
+        return ufuncs.divmod(other, self) if taken else NotImplemented

@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from numpy.exceptions import AxisError
 
 from .._runtime import operations
 from .._runtime.calls import integers
 from .._runtime.scalars import is_scalar, scalar_words
-from .creation import array
-from .ndarray import ndarray, require_array
+from .creation import array, operand_array
+from .ndarray import ndarray
 
 _INT, _FLOAT = struct.Struct("<i"), struct.Struct("<f")
 _IDENTITY, _NUMBER_GIVEN, _NOT_EVEN_IDENTITY = range(3)
@@ -77,21 +78,26 @@ def reduced(
     ``which`` is the pair of 0 and a reduction's number in array-core's table, or of 1 and a ufunc's
     number. The other parameters are those of :func:`arraycore.sum`.
     """
-    source = require_array(a)
+    source = operand_array(a)
     target = _target(out)
     mask = mask_of(where, bool)
-    made = operations.reduce(
-        which,
-        source,
-        dtype,
-        keepdims,
-        None if axis is None else integers(axis),
-        target,
-        mask,
-        ddof,
-        _initial_words(initial),
-    )
+    words = (target, mask, ddof, _initial_words(initial))
+    axes = None if axis is None else integers(axis)
+    try:
+        made = operations.reduce(which, source, dtype, keepdims, axes, *words)
+    except AxisError:
+        # As in NumPy, a number has one axis for reductions, but not for means.
+        means = _of_means()[: 3 if source.dtype.kind in "fc" else 6]
+        if source.ndim or axis not in (0, -1) or which in means:
+            raise
+        made = operations.reduce(which, source, dtype, keepdims, None, *words)
     return type(source)._adopt(made) if target is None else target
+
+
+@cache
+def _of_means() -> tuple[tuple[int, int], ...]:
+    """Return the reductions that take no axis of a number; the last three only of integers."""
+    return tuple(map(table_row, ("mean", "var", "std", "nanmean", "nanvar", "nanstd")))
 
 
 def _initial_words(initial: Any) -> tuple[int, ...]:
@@ -110,14 +116,14 @@ def mask_of(where: Any, dtype: npt.DTypeLike | None = None) -> ndarray | None:
     """Return the array of a ``where`` argument; None if it is True, as no mask is needed."""
     if where is True:
         return None
-    return array(where, dtype) if is_scalar(where) else require_array(where)
+    return array(where, dtype) if is_scalar(where) else operand_array(where)
 
 
 def accumulated(
     function: Any, a: Any, axis: Any, dtype: Any, out: Any, skips_nan: bool = False
 ) -> Any:
     """Return the running results of a ufunc along an axis."""
-    source = require_array(a)
+    source = operand_array(a)
     target = _target(out)
     made = operations.accumulate(function._number, skips_nan, source, one_axis(axis), dtype, target)
     return type(source)._adopt(made) if target is None else target

@@ -18,9 +18,9 @@ import numpy.typing as npt
 from .._runtime import opcodes, operations, session
 from .._runtime.parameters import refuse_parameter
 from .._runtime.scalars import BOOL, EXACT, FLOAT, INT, is_scalar
-from .creation import array
+from .creation import array, operand_array
 from .indexing import value_words
-from .ndarray import ndarray, order_number, require_array
+from .ndarray import ndarray, order_number
 from .reduction_calls import accumulated, mask_of, reduced
 from .updates import update
 
@@ -306,6 +306,7 @@ class ufunc:
     ) -> Any:
         """Combine the elements along an axis; return all running results."""
         self._combines("accumulate")
+        array = operand_array(array)
         if array.ndim == 0:
             raise TypeError("cannot accumulate on a scalar")
         if axis is None and array.ndim > 1:
@@ -331,9 +332,10 @@ class ufunc:
 
     def outer(self, A: Any, B: Any, /, **kwargs: Any) -> Any:
         """Call the function with every pair of an element of ``A`` and one of ``B``."""
-        a, b = A, B
         if self.nin != 2:
             raise ValueError("outer product only supported for binary functions")
+        # Numbers become arrays here, so that Python's have a dtype of their own, as in NumPy.
+        a, b = (each if isinstance(each, ndarray) else array(each) for each in (A, B))
         if isinstance(a, ndarray) and isinstance(b, ndarray):
             behind_a = (..., *(None for _ in range(b.ndim)))
             a = a[behind_a]
@@ -391,7 +393,7 @@ def _carry(call: Any, *args: Any) -> int:
 
 
 def _operand(value: Any) -> Any:
-    return value if is_scalar(value) else require_array(value)
+    return value if is_scalar(value) else operand_array(value)
 
 
 def _outputs(function: ufunc, out: Any) -> tuple[ndarray | None, ndarray | None]:

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._core import ufuncs
+from .._core.creation import operand_array
 from .._core.ndarray import require_array
 from .products import matmul, sum_axes
 
@@ -113,8 +114,8 @@ def _given(operands: tuple[Any, ...]) -> tuple[str, list[Any]]:
     if isinstance(operands[0], str):
         if len(operands) < 2:
             raise ValueError("not enough operands provided to einstein sum function")
-        return operands[0], [require_array(a) for a in operands[1:]]
-    arrays = [require_array(a) for a in operands[: len(operands) // 2 * 2 : 2]]
+        return operands[0], [operand_array(a) for a in operands[1:]]
+    arrays = [operand_array(a) for a in operands[: len(operands) // 2 * 2 : 2]]
     text = ",".join(_letters(labels) for labels in operands[1::2])
     if len(operands) % 2:
         text += "->" + _letters(operands[-1])

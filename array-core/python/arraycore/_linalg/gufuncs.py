@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from .._core.creation import operand_array
 from .._core.ndarray import ndarray, order_number, require_array
 from .._runtime import operations
 from .._runtime.calls import integers
@@ -73,7 +74,7 @@ def product(
                 "multiple operand or output core dimensions."
             )
     layout = order_number(order, "CFAK", "K")
-    operands = [require_array(x1), require_array(x2)]
+    operands = [operand_array(x1), operand_array(x2)]
     if axis is not np._NoValue:
         if axes is not np._NoValue:
             raise TypeError("cannot specify both 'axis' and 'axes'")

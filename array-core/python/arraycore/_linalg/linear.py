@@ -13,8 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from .._core import ufuncs
-from .._core.creation import empty
+from .._core.creation import empty, operand_array
 from .._core.ndarray import ndarray, require_array
+from .._core.operators import PRODUCTS
 from .._runtime import operations
 from .._runtime.calls import integers
 from .gufuncs import moved, product
@@ -43,7 +44,7 @@ def vdot(a: Any, b: Any) -> Any:
     ValueError
         The operands have different numbers of elements.
     """
-    a, b = require_array(a), require_array(b)
+    a, b = operand_array(a), operand_array(b)
     if a.size != b.size:
         raise ValueError(f"cannot reshape array of size {b.size} into shape ({a.size},)")
     left = a.ravel()
@@ -68,7 +69,8 @@ def _vecdot(x1: ndarray, x2: ndarray) -> Any:
 
 def _core(name: str, signature: str, operand: Any, place: int, least: int) -> Any:
     """Return the operand; raise if it has fewer dimensions than a gufunc's signature needs."""
-    ndim = ndim_of(scalar_or_array(operand))
+    operand = scalar_or_array(operand)
+    ndim = ndim_of(operand)
     if ndim < least:
         raise ValueError(
             f"{name}: Input operand {place} does not have enough dimensions (has {ndim}, gufunc "
@@ -93,7 +95,7 @@ def inner(a: Any, b: Any) -> Any:
 
 def outer(a: Any, b: Any, out: ndarray | None = None) -> Any:
     """Return the products of all pairs of elements; the shape is ``(a.size, b.size)``."""
-    left, right = require_array(a).ravel()[:, None], require_array(b).ravel()[None, :]
+    left, right = operand_array(a).ravel()[:, None], operand_array(b).ravel()[None, :]
     return ufuncs.multiply(left, right) if out is None else ufuncs.multiply(left, right, out=out)
 
 
@@ -118,7 +120,7 @@ def tensordot(a: Any, b: Any, axes: Any = 2) -> Any:
     ValueError
         The axes do not fit each other.
     """
-    a, b = require_array(a), require_array(b)
+    a, b = operand_array(a), operand_array(b)
     try:
         first, second = axes
     except TypeError:
@@ -154,7 +156,7 @@ def kron(a: Any, b: Any) -> Any:
     """Return the Kronecker product: each element of ``a`` becomes a block, the element times
     ``b``.
     """
-    a, b = require_array(a), require_array(b)
+    a, b = operand_array(a), operand_array(b)
     ndim = max(a.ndim, b.ndim)
     shape_a = (1,) * (ndim - a.ndim) + a.shape
     shape_b = (1,) * (ndim - b.ndim) + b.shape
@@ -186,7 +188,7 @@ def cross(
     """
     if axis is not None:
         axisa = axisb = axisc = axis
-    a, b = require_array(a), require_array(b)
+    a, b = operand_array(a), operand_array(b)
     left, right = _components(a, axisa), _components(b, axisb)
     x1, y1, x2, y2 = left[0], left[1], right[0], right[1]
     last = x1 * y2 - y1 * x2
@@ -228,7 +230,7 @@ def trace(
 
     Integers are summed with 64 bits, unless ``dtype`` says otherwise.
     """
-    a = require_array(a)
+    a = operand_array(a)
     if a.ndim < 2:
         raise ValueError("diag requires an array of at least two dimensions")
     if dtype is None:
@@ -242,14 +244,14 @@ def trace(
 
 
 def _matvec(x1: ndarray, x2: ndarray) -> Any:
-    _core("matvec", "(m,n),(n)->(m)", x1, 0, 2)
+    x1 = _core("matvec", "(m,n),(n)->(m)", x1, 0, 2)
     vectors = _core("matvec", "(m,n),(n)->(m)", x2, 1, 1)
     return matmul(x1, vectors[..., None])[..., 0]
 
 
 def _vecmat(x1: ndarray, x2: ndarray) -> Any:
     vectors = _core("vecmat", "(n),(n,m)->(m)", x1, 0, 1)
-    _core("vecmat", "(n),(n,m)->(m)", x2, 1, 2)
+    x2 = _core("vecmat", "(n),(n,m)->(m)", x2, 1, 2)
     left = ufuncs.conjugate(vectors) if vectors.dtype.kind == "c" else vectors
     return matmul(left[..., None, :], x2)[..., 0, :]
 
@@ -349,4 +351,7 @@ def vecmat(
 
 def matrix_transpose(x: ndarray, /) -> ndarray:
     """Return a view in which the last two axes are swapped."""
-    return require_array(x).mT
+    return operand_array(x).mT
+
+
+PRODUCTS.update(matmul=matmul, matvec=matvec, vecdot=vecdot, vecmat=vecmat)

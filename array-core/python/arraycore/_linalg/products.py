@@ -13,9 +13,10 @@ from typing import Any
 import numpy as np
 
 from .._core import ufuncs
+from .._core.creation import array, operand_array
 from .._core.kernels import ReductionKernel
 from .._core.ndarray import ndarray, require_array
-from .._runtime import operations
+from .._runtime import operations, session
 from .._runtime.opcodes import PRODUCT_DOT, PRODUCT_MATMUL
 from .._runtime.scalars import is_scalar
 from .gufuncs import product
@@ -32,19 +33,27 @@ class Products:
     def __matmul__(self: Any, other: Any) -> Any:
         if isinstance(other, ndarray):
             return type(self)._adopt(operations.matmul(self, other, None, PRODUCT_MATMUL))
-        return _refused(other, 1)
+        return matmul(self, array(other)) if _taken(other) else _refused(other, 1)
 
     def __rmatmul__(self: Any, other: Any) -> Any:
-        return _refused(other, 0)
+        return matmul(array(other), self) if _taken(other) else _refused(other, 0)
 
     def __imatmul__(self: Any, other: Any) -> Any:
         if not isinstance(other, ndarray):
-            return _refused(other, 1)
+            if not _taken(other):
+                return _refused(other, 1)
+            other = array(other)
         return _in_place(self, other)
 
 
+def _taken(other: Any) -> bool:
+    """Return whether an operand of ``@`` is an array of NumPy's or a list, and is taken."""
+    is_array = isinstance(other, np.ndarray) and other.ndim > 0
+    return (is_array or isinstance(other, list | tuple)) and session.takes_numpys()
+
+
 def _refused(other: Any, place: int) -> Any:
-    """Raise NumPy's error for an operand that is a number or a NumPy array."""
+    """Raise NumPy's error for an operand that is a number, or CuPy's for an array of NumPy's."""
     if isinstance(other, np.ndarray) and other.ndim > 0:
         raise TypeError(f"Unsupported type {type(other)}")
     if is_scalar(other):
@@ -66,7 +75,7 @@ def _in_place(a: Any, b: Any) -> Any:
 
 
 def scalar_or_array(a: Any) -> Any:
-    return a if is_scalar(a) else require_array(a)
+    return a if is_scalar(a) else operand_array(a)
 
 
 def ndim_of(a: Any) -> int:
@@ -113,10 +122,12 @@ def matmul(
     if not plain or axes is not np._NoValue or axis is not np._NoValue or keepdims:
         options = (out, axes, axis, keepdims, casting, order, dtype, signature)
         return product("matmul", matmul, x1, x2, *options)
-    cls = type(require_array(x1))
-    target = None if out is None else require_array(out)
-    made = operations.matmul(x1, require_array(x2), target, PRODUCT_MATMUL)
-    return cls._adopt(made) if out is None else out
+    x1, x2 = operand_array(x1), operand_array(x2)
+    target = out[0] if isinstance(out, tuple) else out
+    if target is not None:
+        require_array(target)
+    made = operations.matmul(x1, x2, target, PRODUCT_MATMUL)
+    return type(x1)._adopt(made) if target is None else target
 
 
 def dot(a: Any, b: Any, out: ndarray | None = None) -> Any:

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from .._core.creation import array, as_device_array, asarray, empty
+from .._core import ufuncs
+from .._core.creation import array, as_device_array, asarray, asnumpy, empty, operand_array
 from .._core.lazy_kernels import reduction
 from .._core.ndarray import ndarray
 from .._runtime.calls import integers
@@ -26,6 +27,8 @@ __all__ = [
 ]
 
 _MOVED = ("edge", "reflect", "symmetric", "wrap")
+#: The most elements of the matrix that says how odd reflections are made.
+_MOST_UNITS = 1 << 22
 _FROM_DATA = ("maximum", "mean", "median", "minimum")
 
 _first_true = reduction(
@@ -34,11 +37,7 @@ _first_true = reduction(
 _last_true = reduction("bool x", "int32 y", "x ? _j : -1", "max(a, b)", "y = a", "-1", "last_true")
 
 
-def _places(source: ndarray, where: Any, axis: int | None) -> tuple[ndarray, int]:
-    if isinstance(where, ndarray):
-        raise NotImplementedError(
-            "arraycore.insert and arraycore.delete take places from the host: pass obj.get()."
-        )
+def _places(source: ndarray, axis: int | None) -> tuple[ndarray, int]:
     if axis is None:
         return source.ravel(), 0
     return source, axis_of(axis, source.ndim)
@@ -52,11 +51,13 @@ def delete(arr: ndarray, obj: Any, axis: int | None = None) -> ndarray:
     arr : array
         The array to remove slices from.
     obj : int, slice, sequence of ints or of bools
-        The indices along the axis; they must be on the host.
+        The indices along the axis. Those of an array of arraycore are read, because the result's
+        size depends on them.
     axis : int or None
         The axis of the indices; None flattens the array.
     """
-    source, number = _places(arr, obj, axis)
+    source, number = _places(operand_array(arr), axis)
+    obj = asnumpy(obj) if isinstance(obj, ndarray) else obj
     kept = np.delete(np.arange(source.shape[number], dtype=np.int32), obj)
     return take_axis(source, array(kept), number)
 
@@ -69,13 +70,14 @@ def insert(arr: ndarray, obj: Any, values: Any, axis: int | None = None) -> ndar
     arr : array
         The array to insert values into.
     obj : int, slice or sequence of ints
-        The indices along the axis; they must be on the host.
+        The indices along the axis; see :func:`delete`.
     values : array_like
         The values, which are cast to the array's dtype and broadcast.
     axis : int or None
         The axis of the indices; None flattens the array.
     """
-    source, number = _places(arr, obj, axis)
+    source, number = _places(operand_array(arr), axis)
+    obj = asnumpy(obj) if isinstance(obj, ndarray) else obj
     extent = source.shape[number]
     added = asarray(values).astype(source.dtype, copy=False)
     places = np.arange(*obj.indices(extent)) if isinstance(obj, slice) else np.asarray(obj)
@@ -128,70 +130,213 @@ def trim_zeros(filt: Any, trim: str = "fb", axis: Any = None) -> ndarray:
     return source[tuple(key)]
 
 
-def pad(array: ndarray, pad_width: Any, mode: str = "constant", **kwargs: Any) -> ndarray:
+def pad(array: Any, pad_width: Any, mode: Any = "constant", **kwargs: Any) -> ndarray:
     """Return an array with borders added around it.
 
     Parameters
     ----------
-    array : array
+    array : array_like
         The array to pad.
-    pad_width : int, pair, or pairs
+    pad_width : int, pair, pairs, or dict of axes
         The widths before and after, for all axes or for each, as in :func:`numpy.pad`.
-    mode : {"constant", "edge", "reflect", "symmetric", "wrap", "linear_ramp", "empty"}
-        NumPy's other modes raise NotImplementedError.
+    mode : str or callable
+        One of NumPy's 11 modes, or a function of a vector with its borders, the widths of these,
+        the axis and ``kwargs``, which fills the borders in place. It is called with an array of
+        arraycore for each row along each axis.
     **kwargs
-        ``constant_values`` for "constant" and ``end_values`` for "linear_ramp" (a number, a pair or
-        pairs), and ``reflect_type`` for "reflect" and "symmetric" (only "even").
+        ``constant_values`` for "constant", ``end_values`` for "linear_ramp" and ``stat_length`` for
+        "maximum", "mean", "median" and "minimum" (a number, a pair or pairs); ``reflect_type``,
+        "even" or "odd", for "reflect" and "symmetric".
+
+    Raises
+    ------
+    ValueError
+        There is no such mode, or it has no such keyword, or a width is negative.
     """
+    source = operand_array(array)
+    widths = _widths(pad_width, source.ndim)
+    if callable(mode):
+        return _filled_by(mode, source, widths, kwargs)
     known = {"constant": "constant_values", "linear_ramp": "end_values"}
     known |= dict.fromkeys(("reflect", "symmetric"), "reflect_type")
-    unknown = set(kwargs) - {known.get(mode, "")}
-    if mode in _FROM_DATA or callable(mode) or kwargs.get("reflect_type", "even") != "even":
-        raise NotImplementedError(
-            "arraycore.pad has the modes constant, edge, reflect (even), symmetric (even), wrap, "
-            "linear_ramp and empty: take arraycore.concatenate with what the border holds."
-        )
-    if mode not in (*_MOVED, "constant", "linear_ramp", "empty"):
+    known |= dict.fromkeys(_FROM_DATA, "stat_length")
+    if mode not in (*_MOVED, *known, "empty"):
         raise ValueError(f"mode '{mode}' is not supported")
+    unknown = set(kwargs) - {known.get(mode, "")}
     if unknown:
         raise ValueError(f"unsupported keyword arguments for mode '{mode}': {unknown}")
-    widths = _pairs(np.asarray(pad_width), array.ndim, int)
-    if any(width < 0 for pair in widths for width in pair):
-        raise ValueError("index can't contain negative values")
+    if mode not in ("constant", "empty"):
+        for axis, (extent, pair) in enumerate(zip(source.shape, widths, strict=True)):
+            if not extent and any(pair):
+                raise ValueError(
+                    f"can't extend empty axis {axis} using modes other than 'constant' or 'empty'"
+                )
     if mode in _MOVED:
-        return _moved(array, widths, mode)
-    values: list[tuple[Any, Any]] = [(0, 0)] * array.ndim
-    if mode != "empty" and kwargs:
-        values = _pairs(np.asarray(kwargs[known[mode]]), array.ndim, None)
-    made = empty(
-        tuple(b + n + a for n, (b, a) in zip(array.shape, widths, strict=True)), array.dtype
-    )
-    inner = tuple(slice(b, b + n) for n, (b, _) in zip(array.shape, widths, strict=True))
-    made[inner] = array
+        if kwargs.get("reflect_type", "even") == "odd":
+            return _reflected(source, widths, mode)
+        return _moved(source, widths, mode)
+    values: list[tuple[Any, Any]] = [(0, 0)] * source.ndim
+    if mode in _FROM_DATA:
+        values = [(None, None)] * source.ndim
+        if kwargs.get("stat_length") is not None:
+            values = _pairs(np.asarray(kwargs["stat_length"]), source.ndim)
+        if any(length is not None and length < 0 for pair in values for length in pair):
+            raise ValueError("index can't contain negative values")
+    elif kwargs and mode != "empty":
+        values = _pairs(np.asarray(asnumpy(kwargs[known[mode]])), source.ndim)
+    made, inner = _framed(source, widths)
     if mode == "empty":
         return made
     # The borders along this axis also cover the borders of earlier axes, and so fill the corners.
     for axis, ((before, after), (low, high)) in enumerate(zip(widths, values, strict=True)):
-        end = before + array.shape[axis]
+        end = before + source.shape[axis]
         ends = ((slice(0, before), low, before), (slice(end, end + after), high, end - 1))
+        rest = inner[axis + 1 :]
         for border, value, edge in ends:
             if border.start == border.stop:
                 continue
-            target = made[axis_key(axis, border) + inner[axis + 1 :]]
+            target = made[axis_key(axis, border) + rest]
             if mode == "constant":
                 target[...] = value
-                continue
-            outermost = made[axis_key(axis, edge) + inner[axis + 1 :]]
-            count = border.stop - border.start
-            ramp = linspace(value, outermost, count, False, dtype=array.dtype, axis=axis)
-            target[...] = ramp if border.start == 0 else flip(ramp, axis)
+            elif mode == "linear_ramp":
+                outermost = made[axis_key(axis, edge) + rest]
+                count = border.stop - border.start
+                ramp = linspace(value, outermost, count, False, dtype=source.dtype, axis=axis)
+                target[...] = ramp if border.start == 0 else flip(ramp, axis)
+            else:
+                whole = made[axis_key(axis, slice(before, end)) + rest]
+                target[...] = _statistic(whole, axis, mode, value, border.start == 0)
     return made
 
 
-def _pairs(given: Any, ndim: int, kind: Any) -> list[tuple[Any, Any]]:
-    """Return a pair for each axis, broadcast as in NumPy. If ``kind`` is int, refuse floats."""
-    if kind is int and given.dtype.kind not in "iu":
+def _statistic(whole: Any, axis: int, mode: str, length: int | None, first: bool) -> ndarray:
+    """Return a statistic of the first or the last elements along an axis, which stays."""
+    extent = whole.shape[axis]
+    count = extent if length is None else min(length, extent)
+    if count == 0:
+        if mode in ("maximum", "minimum"):
+            raise ValueError("stat_length of 0 yields no value for padding")
+        return empty((*whole.shape[:axis], 1, *whole.shape[axis + 1 :]), whole.dtype)
+    part = whole[axis_key(axis, slice(0, count) if first else slice(extent - count, None))]
+    if mode in ("maximum", "minimum"):
+        chosen: ndarray = (part.max if mode == "maximum" else part.min)(axis, keepdims=True)
+        return chosen
+    middle: Any = _median_of(part, axis) if mode == "median" else part.mean(axis, keepdims=True)
+    return ufuncs.rint(middle) if whole.dtype.kind in "iu" else middle  # type: ignore[no-any-return]
+
+
+def _median_of(part: Any, axis: int) -> Any:
+    """Return the medians along an axis, which stays; NaN if an element is NaN."""
+    ordered: Any = part.copy()
+    ordered.sort(axis)
+    count = part.shape[axis]
+    places = ((count - 1) // 2, count // 2)
+    low, high = (ordered[axis_key(axis, slice(each, each + 1))] for each in places)
+    made = (low + high) / 2 if part.dtype.kind in "fc" else (low.astype(float) + high) / 2
+    if part.dtype.kind == "f":
+        made = made + 0 * ordered[axis_key(axis, slice(count - 1, count))]
+    return made
+
+
+def _framed(source: ndarray, widths: list[tuple[int, int]]) -> tuple[ndarray, tuple[slice, ...]]:
+    """Return an array with room for borders, and the key of its inner part, which is set."""
+    shape = tuple(b + n + a for n, (b, a) in zip(source.shape, widths, strict=True))
+    made = empty(shape, source.dtype)
+    inner = tuple(slice(b, b + n) for n, (b, _) in zip(source.shape, widths, strict=True))
+    made[inner] = source
+    return made, inner
+
+
+def _filled_by(
+    function: Any, source: ndarray, widths: list[tuple[int, int]], kwargs: dict[str, Any]
+) -> ndarray:
+    """Return an array whose borders a function of rows fills, in a Python loop."""
+    made, inner = _framed(source, widths)
+    if source.ndim:
+        made[...] = 0
+        made[inner] = source
+    for axis, pair in enumerate(widths):
+        rows = moveaxis(made, axis, -1)
+        for place in np.ndindex(*rows.shape[:-1]):
+            row = rows[place]
+            function(row, pair, axis, kwargs)
+    return made
+
+
+def _reflected(source: ndarray, widths: list[tuple[int, int]], mode: Any) -> ndarray:
+    """Return an array whose borders are reflected about its ends in position and in value.
+
+    Where borders are as wide as the axis, they are reflected several times. Then each element of a
+    border is a sum of elements times whole numbers, which NumPy finds: it pads a matrix whose
+    columns are unit vectors. Only three numbers are not 0: those of both ends and of one other
+    element.
+    """
+    made: Any = source
+    for axis, pair in enumerate(widths):
+        extent = source.shape[axis]
+        if not any(pair):
+            continue
+        if max(pair) < extent:
+            made = _reflected_once(made, pair, axis, int(mode == "reflect"))
+            continue
+        if extent * (extent + sum(pair)) > _MOST_UNITS:
+            raise NotImplementedError(
+                "arraycore.pad reflects a long axis in value by less than its length only: take "
+                "several steps."
+            )
+        units = np.pad(np.eye(extent, dtype=np.int64), (pair, (0, 0)), mode, reflect_type="odd")
+        shape = [-1 if each == axis else 1 for each in range(source.ndim)]
+        ends = {0: units[:, 0].copy(), extent - 1: units[:, extent - 1].copy()}
+        units[:, [0, extent - 1]] = 0
+        other = np.abs(units).argmax(1)
+        total: Any = take_axis(made, asarray(other.astype(np.int32)), axis)
+        total = total * _times(np.take_along_axis(units, other[:, None], 1), shape, source.dtype)
+        for place, times in ends.items():
+            part = made[axis_key(axis, slice(place, place + 1))]
+            total = total + part * _times(times, shape, source.dtype)
+        made = total
+    return made.copy() if made is source else made
+
+
+def _reflected_once(made: Any, pair: tuple[int, int], axis: int, skipped: int) -> Any:
+    """Return an array with borders that are narrower than the axis; ``skipped`` is 1 if the ends
+    themselves are not repeated.
+    """
+    extent, (before, after) = made.shape[axis], pair
+
+    def part(begin: int, end: int) -> Any:
+        return made[axis_key(axis, slice(begin, end))]
+
+    low = flip(part(skipped, before + skipped), axis)
+    high = flip(part(extent - after - skipped, extent - skipped), axis)
+    return concatenate(
+        [2 * part(0, 1) - low, made, 2 * part(extent - 1, extent) - high], axis, dtype=made.dtype,
+        casting="unsafe",
+    )  # fmt: skip
+
+
+def _times(numbers: Any, shape: list[int], dtype: np.dtype[Any]) -> ndarray:
+    return asarray(numbers.reshape(shape).astype(dtype))
+
+
+def _widths(pad_width: Any, ndim: int) -> list[tuple[int, int]]:
+    """Return the widths before and after for each axis."""
+    if isinstance(pad_width, dict):
+        widths = [(0, 0)] * ndim
+        for axis, each in pad_width.items():
+            widths[axis] = (each, each) if np.ndim(each) == 0 else tuple(each)
+        return widths
+    given = np.asarray(asnumpy(pad_width))
+    if given.dtype.kind not in "iu":
         raise TypeError("`pad_width` must be of integral type.")
+    pairs = _pairs(given, ndim)
+    if any(width < 0 for pair in pairs for width in pair):
+        raise ValueError("index can't contain negative values")
+    return pairs
+
+
+def _pairs(given: Any, ndim: int) -> list[tuple[Any, Any]]:
+    """Return a pair for each axis, broadcast as in NumPy."""
     pairs = np.broadcast_to(given, (ndim, 2)).tolist()
     return [(first, last) for first, last in pairs]
 

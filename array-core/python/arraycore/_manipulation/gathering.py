@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from .._core import ufuncs
-from .._core.creation import array, empty, full
+from .._core.creation import array, empty, full, operand_array
 from .._core.indexing import flat_words, value_words
 from .._core.ndarray import ndarray, require_array
 from .._runtime import operations
+from .._runtime.scalars import is_scalar
 from .joining import axis_of
 from .views import broadcast_to, copyto
 
@@ -114,8 +115,9 @@ def take(
         The indices are not integers.
     """
     whole = axis is None
-    at = 0 if axis is None else axis_of(axis, require_array(a).ndim)
-    extent = require_array(a).size if whole else a.shape[at]
+    a = operand_array(a)
+    at = 0 if axis is None else axis_of(axis, a.ndim)
+    extent = a.size if whole else a.shape[at]
     where = bounded(indices, extent, mode)
     if extent == 0 and where.size:
         raise IndexError("cannot do a non-empty take from an empty axes.")
@@ -141,9 +143,10 @@ def along_axis(arr: ndarray, indices: Any, axis: int | None) -> tuple[ndarray, t
     if axis is None:
         if given.ndim != 1:
             raise ValueError("when axis=None, `indices` must have a single dimension.")
-        arr, at = require_array(arr).reshape(-1), 0
+        arr, at = operand_array(arr).reshape(-1), 0
     else:
-        at = axis_of(axis, require_array(arr).ndim)
+        arr = operand_array(arr)
+        at = axis_of(axis, arr.ndim)
     if given.dtype.kind not in "iu":
         raise IndexError("`indices` must be an integer array")
     if arr.ndim != given.ndim:
@@ -195,7 +198,11 @@ def choose(
     ValueError
         A choice does not exist, or the shapes do not broadcast.
     """
-    numbers = bounded(require_array(a), len(choices), mode)
+    a = operand_array(a)
+    if not isinstance(choices, ndarray):
+        choices = [operand_array(np.asarray(each)) if isinstance(each, list | tuple) else each
+                   for each in choices]  # fmt: skip
+    numbers = bounded(a, len(choices), mode)
     shapes = [each.shape if isinstance(each, ndarray) else np.shape(each) for each in choices]
     shape = np.broadcast_shapes(a.shape, *shapes)
     kinds = [
@@ -227,7 +234,8 @@ def nonzero(a: ndarray) -> tuple[ndarray, ...]:
     ValueError
         The array has no dimensions.
     """
-    if require_array(a).ndim == 0:
+    a = operand_array(a)
+    if a.ndim == 0:
         raise ValueError(
             "Calling nonzero on 0d arrays is not allowed. "
             "Use np.atleast_1d(scalar).nonzero() instead."
@@ -238,12 +246,13 @@ def nonzero(a: ndarray) -> tuple[ndarray, ...]:
 
 def flatnonzero(a: ndarray) -> ndarray:
     """Return the C-order numbers of the elements that are not 0."""
-    return nonzero(require_array(a).reshape(-1))[0]
+    return nonzero(operand_array(a).reshape(-1))[0]
 
 
 def argwhere(a: ndarray) -> ndarray:
     """Return the coordinates of the elements that are not 0: one int64 row for each element."""
-    source = require_array(a) if a.ndim else a[None]
+    a = operand_array(a)
+    source = a if a.ndim else a[None]
     found = ndarray._adopt(operations.nonzero(source))
     return found if a.ndim else found[:, :0]
 
@@ -268,7 +277,8 @@ def compress(
     given = condition if isinstance(condition, ndarray) else np.asarray(condition)
     if given.ndim != 1:
         raise ValueError("condition must be a 1-d array")
-    source = require_array(a).reshape(-1) if axis is None else require_array(a)
+    a = operand_array(a)
+    source = a.reshape(-1) if axis is None else a
     at = 0 if axis is None else axis_of(axis, source.ndim)
     if given.shape[0] > source.shape[at]:
         return take(source, given.nonzero()[0], at, out)
@@ -302,6 +312,7 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
         return nonzero(mask)
     if x is None or y is None:
         raise ValueError("either both or neither of x and y should be given")
+    x, y = (each if is_scalar(each) else operand_array(each) for each in (x, y))
     return ndarray._adopt(operations.select(mask, value_words(x), value_words(y)))
 
 
@@ -321,8 +332,10 @@ def select(condlist: Sequence[Any], choicelist: Sequence[Any], default: Any = 0)
         raise ValueError("list of cases must be same length as list of conditions")
     if not condlist:
         raise ValueError("select with an empty condition list is not possible")
+    condlist = [operand_array(condition) for condition in condlist]
+    choicelist = [each if is_scalar(each) else operand_array(each) for each in choicelist]
     for number, condition in enumerate(condlist):
-        if require_array(condition).dtype.kind != "b":
+        if condition.dtype.kind != "b":
             raise TypeError(f"invalid entry {number} in condlist: should be boolean ndarray")
     values = [*choicelist, default]
     kinds = [each.dtype if hasattr(each, "dtype") else each for each in values]

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from .._core import ufuncs
-from .._core.creation import array, as_device_array, asarray, empty, ones
-from .._core.ndarray import ndarray, require_array
+from .._core.creation import array, as_device_array, asarray, empty, ones, operand_array
+from .._core.ndarray import ndarray
 from .._runtime import session
 from .._runtime.calls import integers
 from .gathering import nonzero
@@ -188,9 +188,10 @@ def _brought(made: Sequence[npt.NDArray[Any]]) -> tuple[ndarray, ...]:
 
 
 def _matrix(arr: ndarray) -> tuple[int, ...]:
-    if require_array(arr).ndim != 2:
+    extents = operand_array(arr).shape
+    if len(extents) != 2:
         raise ValueError("input array must be 2-d")
-    return arr.shape
+    return extents
 
 
 def diag_indices(n: int, ndim: int = 2) -> tuple[ndarray, ...]:
@@ -200,7 +201,8 @@ def diag_indices(n: int, ndim: int = 2) -> tuple[ndarray, ...]:
 
 def diag_indices_from(arr: ndarray) -> tuple[ndarray, ...]:
     """Return the coordinates of an array's main diagonal; all its axes have one extent."""
-    if require_array(arr).ndim < 2:
+    arr = operand_array(arr)
+    if arr.ndim < 2:
         raise ValueError("input array must be at least 2-d")
     if len(set(arr.shape)) > 1:
         raise ValueError("All dimensions of input must be of equal length")

@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from .._core.creation import as_device_array, asarray, empty, zeros
+from .._core.creation import as_device_array, asarray, empty, operand_array, zeros
 from .._core.lazy_kernels import elementwise
 from .._core.ndarray import ndarray
+from .._runtime import session
 from .._runtime.calls import integers
 from .._runtime.dtypes import check_cast, supported
 from .views import atleast_1d, atleast_2d, atleast_3d, flip, moveaxis, swapaxes
@@ -86,10 +87,9 @@ def _arrays(given: Any) -> list[ndarray]:
     if isinstance(given, ndarray):
         return list(given)
     arrays = list(given)
-    for each in arrays:
-        if not isinstance(each, ndarray):
-            raise TypeError("Only arraycore arrays can be concatenated")
-    return arrays
+    if not all(isinstance(each, ndarray) for each in arrays) and not session.takes_numpys():
+        raise TypeError("Only arraycore arrays can be concatenated")
+    return [operand_array(each) for each in arrays]
 
 
 # ---- joining
@@ -247,7 +247,7 @@ def _block(arrays: Any, depth: int, ndim: int) -> ndarray:
 
 def append(arr: ndarray, values: Any, axis: int | None = None) -> ndarray:
     """Return an array with values joined to its end; without an axis both are flattened."""
-    return concatenate([arr, asarray(values)], axis)
+    return concatenate([operand_array(arr), asarray(values)], axis)
 
 
 # ---- splitting
@@ -255,6 +255,7 @@ def append(arr: ndarray, values: Any, axis: int | None = None) -> ndarray:
 
 def array_split(ary: ndarray, indices_or_sections: Any, axis: int = 0) -> list[ndarray]:
     """Split an array into a number of nearly equal parts, or at the given places; return views."""
+    ary = operand_array(ary)
     number = axis_of(axis, ary.ndim)
     extent = ary.shape[number]
     try:
@@ -273,6 +274,7 @@ def array_split(ary: ndarray, indices_or_sections: Any, axis: int = 0) -> list[n
 
 def split(ary: ndarray, indices_or_sections: Any, axis: int = 0) -> list[ndarray]:
     """Split an array into a number of equal parts, or at the given places; return views."""
+    ary = operand_array(ary)
     try:
         sections = index(indices_or_sections)
     except TypeError:
@@ -285,6 +287,7 @@ def split(ary: ndarray, indices_or_sections: Any, axis: int = 0) -> list[ndarray
 
 def vsplit(ary: ndarray, indices_or_sections: Any) -> list[ndarray]:
     """Return views of parts along the first axis."""
+    ary = operand_array(ary)
     if ary.ndim < 2:
         raise ValueError("vsplit only works on arrays of 2 or more dimensions")
     return split(ary, indices_or_sections, 0)
@@ -292,6 +295,7 @@ def vsplit(ary: ndarray, indices_or_sections: Any) -> list[ndarray]:
 
 def hsplit(ary: ndarray, indices_or_sections: Any) -> list[ndarray]:
     """Return views of parts along the second axis, of a vector along its only one."""
+    ary = operand_array(ary)
     if ary.ndim == 0:
         raise ValueError("hsplit only works on arrays of 1 or more dimensions")
     return split(ary, indices_or_sections, 1 if ary.ndim > 1 else 0)
@@ -299,6 +303,7 @@ def hsplit(ary: ndarray, indices_or_sections: Any) -> list[ndarray]:
 
 def dsplit(ary: ndarray, indices_or_sections: Any) -> list[ndarray]:
     """Return views of parts along the third axis."""
+    ary = operand_array(ary)
     if ary.ndim < 3:
         raise ValueError("dsplit only works on arrays of 3 or more dimensions")
     return split(ary, indices_or_sections, 2)
@@ -306,6 +311,7 @@ def dsplit(ary: ndarray, indices_or_sections: Any) -> list[ndarray]:
 
 def unstack(x: ndarray, /, *, axis: int = 0) -> tuple[ndarray, ...]:
     """Return views of an array's parts along an axis, without that axis."""
+    x = operand_array(x)
     if x.ndim == 0:
         raise ValueError("Input array must be at least 1-d.")
     return tuple(moveaxis(x, axis, 0))
@@ -337,9 +343,9 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> ndarray:
     ----------
     a : array_like
         The array to repeat.
-    repeats : int, or a sequence or NumPy array of ints
-        The number of repetitions, for all elements or for each along the axis. The result's shape
-        depends on it, so an array of arraycore raises NotImplementedError.
+    repeats : int or array_like of ints
+        The number of repetitions, for all elements or for each along the axis. Those of an array of
+        arraycore are read, because the result's size depends on them.
     axis : int or None
         The axis to repeat along; None flattens the array.
     """
@@ -347,12 +353,7 @@ def repeat(a: Any, repeats: Any, axis: int | None = None) -> ndarray:
     if axis is None or source.ndim == 0:
         source, axis = source.ravel(), 0 if axis is None else axis
     number = axis_of(axis, source.ndim)
-    if isinstance(repeats, ndarray):
-        raise NotImplementedError(
-            "arraycore.repeat takes counts from the host, since the result's size depends on "
-            "them: pass repeats.get()."
-        )
-    counts = np.asarray(repeats)
+    counts = repeats.get() if isinstance(repeats, ndarray) else np.asarray(repeats)
     if counts.dtype.kind not in "iub" or counts.ndim > 1:
         raise TypeError("repeats must be an integer or a sequence of integers")
     if (counts < 0).any():
@@ -393,10 +394,11 @@ def roll(
     a: ndarray, shift: int | tuple[int, ...], axis: int | tuple[int, ...] | None = None
 ) -> ndarray:
     """Return an array whose elements are shifted along axes; those at the end move to the front."""
+    a = operand_array(a)
     if axis is None:
         if not isinstance(shift, int):
             shift = sum(integers(shift))
-        return roll(a.ravel(), shift, 0).reshape(*a.shape)
+        return roll(a.ravel(), shift, 0).reshape(a.shape)
     shifts, axes = np.broadcast_arrays(integers(shift), integers(axis))
     made = a
     total: dict[int, int] = {}
@@ -415,6 +417,7 @@ def roll(
 
 def rot90(m: ndarray, k: int = 1, axes: tuple[int, int] = (0, 1)) -> ndarray:
     """Return a view turned by ``k`` right angles, from the first axis towards the second."""
+    m = operand_array(m)
     first, second = axes
     if len(axes) != 2:
         raise ValueError("len(axes) must be 2.")

@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from .._core import ufuncs
-from .._core.creation import array, asarray, check_like, empty
+from .._core.creation import array, asarray, check_like, empty, operand_array
 from .._core.lazy_kernels import elementwise
-from .._core.ndarray import ndarray, require_array
+from .._core.ndarray import ndarray
 from .._runtime.devices import check_device
 from .._runtime.dtypes import supported
 from .views import broadcast_to, moveaxis
@@ -107,6 +107,8 @@ def linspace(
     if not isinstance(start, ndarray) and not isinstance(stop, ndarray):
         values, step = np.linspace(start, stop, num, endpoint, retstep=True, dtype=dtype, axis=axis)
         return (array(values), step) if retstep else array(values)
+    start, stop = (operand_array(each) if isinstance(each, list | tuple | np.ndarray) else each
+                   for each in (start, stop))  # fmt: skip
     if num < 0:
         raise ValueError(f"Number of samples, {num}, must be non-negative.")
     # A Python number does not widen the dtype (it is "weak" in NumPy's promotion), as in every
@@ -191,7 +193,7 @@ def meshgrid(
     for axis, x in enumerate(xi):
         along = 1 - axis if indexing == "xy" and axis < 2 and count > 1 else axis
         grids.append(
-            require_array(x).reshape(*(-1 if each == along else 1 for each in range(count)))
+            operand_array(x).reshape(*(-1 if each == along else 1 for each in range(count)))
         )
     if not sparse and grids:
         shape = np.broadcast_shapes(*(grid.shape for grid in grids))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .._core.creation import operand_array
 from .._core.ndarray import ndarray, require_array
 from .._runtime import operations
 from .._runtime.calls import integers
@@ -48,22 +49,22 @@ def reshape(
     a: ndarray, shape: int | tuple[int, ...], order: str = "C", *, copy: bool | None = None
 ) -> ndarray:
     """Return the elements in another shape; see :meth:`ndarray.reshape`."""
-    return require_array(a).reshape(shape, order=order, copy=copy)
+    return operand_array(a).reshape(shape, order=order, copy=copy)
 
 
 def ravel(a: ndarray, order: str | None = "C") -> ndarray:
     """Return all elements as a vector: a view if the array is contiguous, else a copy."""
-    return require_array(a).ravel(order)
+    return operand_array(a).ravel(order)
 
 
 def squeeze(a: ndarray, axis: int | tuple[int, ...] | None = None) -> ndarray:
     """Return a view without the given (or all) axes of extent 1."""
-    return require_array(a).squeeze(axis)
+    return operand_array(a).squeeze(axis)
 
 
 def expand_dims(a: ndarray, axis: int | tuple[int, ...]) -> ndarray:
     """Return a view with new axes of extent 1; ``axis`` has their positions in the result."""
-    return ndarray._adopt(operations.expand_dims(require_array(a), integers(axis)))
+    return ndarray._adopt(operations.expand_dims(operand_array(a), integers(axis)))
 
 
 def broadcast_to(array: Any, shape: int | tuple[int, ...], subok: bool = False) -> ndarray:
@@ -71,7 +72,7 @@ def broadcast_to(array: Any, shape: int | tuple[int, ...], subok: bool = False) 
 
     ``subok`` is ignored: there are no subclasses.
     """
-    return ndarray._adopt(operations.broadcast_to(require_array(array), integers(shape)))
+    return ndarray._adopt(operations.broadcast_to(operand_array(array), integers(shape)))
 
 
 def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[ndarray, ...]:
@@ -79,7 +80,7 @@ def broadcast_arrays(*args: Any, subok: bool = False) -> tuple[ndarray, ...]:
 
     ``subok`` is ignored: there are no subclasses.
     """
-    arrays = [require_array(a) for a in args]
+    arrays = [operand_array(a) for a in args]
     shape = np.broadcast_shapes(*(a.shape for a in arrays))
     return tuple(a if a.shape == shape else broadcast_to(a, shape) for a in arrays)
 
@@ -102,7 +103,7 @@ def atleast_3d(*arys: ndarray) -> Any:
 
 
 def _each(arrays: tuple[ndarray, ...], function: Any) -> Any:
-    results = tuple(function(require_array(a)) for a in arrays)
+    results = tuple(function(operand_array(a)) for a in arrays)
     return results[0] if len(results) == 1 else results
 
 
@@ -111,12 +112,12 @@ def _each(arrays: tuple[ndarray, ...], function: Any) -> Any:
 
 def transpose(a: ndarray, axes: int | tuple[int, ...] | None = None) -> ndarray:
     """Return a view with its axes in another order; by default they are reversed."""
-    return require_array(a).transpose(axes)
+    return operand_array(a).transpose(axes)
 
 
 def swapaxes(a: ndarray, axis1: int, axis2: int) -> ndarray:
     """Return a view with two axes exchanged."""
-    return require_array(a).swapaxes(axis1, axis2)
+    return operand_array(a).swapaxes(axis1, axis2)
 
 
 def moveaxis(
@@ -125,12 +126,13 @@ def moveaxis(
     """Return a view with some axes moved; the other axes keep their order."""
     from_ = integers(source)
     axes = (*from_, *integers(destination))
-    return ndarray._adopt(operations.move_axes(require_array(a), len(from_), axes))
+    return ndarray._adopt(operations.move_axes(operand_array(a), len(from_), axes))
 
 
-def rollaxis(a: ndarray, axis: int, start: int = 0) -> ndarray:
+def rollaxis(a: Any, axis: int, start: int = 0) -> ndarray:
     """Return a view with one axis moved before another."""
-    ndim = require_array(a).ndim
+    a = operand_array(a)
+    ndim = a.ndim
     if not -ndim <= axis < ndim:
         raise np.exceptions.AxisError(axis, ndim)
     if not -ndim <= start <= ndim:
@@ -144,26 +146,28 @@ def rollaxis(a: ndarray, axis: int, start: int = 0) -> ndarray:
 
 def flip(m: ndarray, axis: int | tuple[int, ...] | None = None) -> ndarray:
     """Return a view that is reversed along the given axes, or along all."""
-    return ndarray._adopt(operations.flip(require_array(m), axis))
+    return ndarray._adopt(operations.flip(operand_array(m), axis))
 
 
 def flipud(m: ndarray) -> ndarray:
     """Return a view that is reversed along the first axis."""
-    if require_array(m).ndim < 1:
+    m = operand_array(m)
+    if m.ndim < 1:
         raise ValueError("Input must be >= 1-d.")
     return flip(m, 0)
 
 
 def fliplr(m: ndarray) -> ndarray:
     """Return a view that is reversed along the second axis."""
-    if require_array(m).ndim < 2:
+    m = operand_array(m)
+    if m.ndim < 2:
         raise ValueError("Input must be >= 2-d.")
     return flip(m, 1)
 
 
 def diagonal(a: ndarray, offset: int = 0, axis1: int = 0, axis2: int = 1) -> ndarray:
     """Return a view whose last axis is the diagonal; unlike NumPy's it can be written to."""
-    return require_array(a).diagonal(offset, axis1, axis2)
+    return operand_array(a).diagonal(offset, axis1, axis2)
 
 
 # ---- elements
@@ -189,15 +193,16 @@ def copyto(dst: ndarray, src: Any, casting: str = "same_kind", where: Any = True
         The casting rule does not allow the cast.
     """
     target = require_array(dst)
+    src = src if is_scalar(src) else operand_array(src)
     if is_scalar(src):
         # For the casting rule, a Python number has the smallest dtype that holds it.
         given = src.dtype if isinstance(src, np.ndarray | np.generic) else np.min_scalar_type(src)
     else:
-        given = require_array(src).dtype
+        given = src.dtype
     check_cast(given, target.dtype, casting)
     if where is not True and not isinstance(where, np.bool_ | bool):
         value = scalar_words(src) if is_scalar(src) else (_ARRAY, src._id)
-        operations.write_where(target, require_array(where), value)
+        operations.write_where(target, operand_array(where), value)
     elif not where:
         return
     elif is_scalar(src):
@@ -211,7 +216,7 @@ def copy(a: Any, order: str | None = "K", subok: bool = False) -> ndarray:
 
     ``subok`` is ignored: there are no subclasses.
     """
-    return require_array(a).copy(order)
+    return operand_array(a).copy(order)
 
 
 def astype(
@@ -219,7 +224,7 @@ def astype(
 ) -> ndarray:
     """Return an array as another dtype. If ``copy`` is False, an equal dtype gives ``x`` itself."""
     check_device(device)
-    return require_array(x).astype(dtype, copy=copy)
+    return operand_array(x).astype(dtype, copy=copy)
 
 
 permute_dims = transpose

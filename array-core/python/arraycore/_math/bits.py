@@ -174,7 +174,7 @@ def _is_little(bitorder: str) -> bool:
 
 def _rows(values: ndarray, axis: int | None) -> tuple[ndarray, int]:
     """Return the array with the axis moved to the end, and the axis's old position."""
-    if axis is None:
+    if axis is None or (values.ndim == 0 and axis in (0, -1)):
         return values.ravel(), 0
     along = axis_of(axis, values.ndim)
     return moveaxis(values, along, -1), along

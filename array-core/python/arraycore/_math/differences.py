@@ -10,9 +10,11 @@ from .._core import ufuncs
 from .._core.creation import as_device_array, empty
 from .._core.lazy_kernels import elementwise
 from .._core.ndarray import ndarray
-from .._manipulation.joining import axis_key, axis_of, concatenate
+from .._manipulation.joining import axis_key, axis_of, concatenate, take_axis
 from .._manipulation.views import broadcast_to
+from .._runtime import operations
 from .._runtime.calls import integers
+from .._runtime.opcodes import SORT_PLACES
 from .elements import as_inexact
 
 __all__ = [
@@ -209,13 +211,9 @@ def interp(
     The result is float64, or complex128 if ``fp`` is complex.
 
     ``left`` and ``right`` are the values outside the points, by default those of the end points.
-    ``xp`` must be ascending, which is not checked. ``period`` is not supported.
+    ``xp`` must be ascending, which is not checked. With a ``period`` the points are sorted, and the
+    function repeats.
     """
-    if period is not None:
-        raise NotImplementedError(
-            "arraycore.interp takes no period: pass x % period, with points repeated beyond its "
-            "ends."
-        )
     at, points, values = (as_device_array(each) for each in (x, xp, fp))
     if points.ndim != 1 or values.ndim != 1:
         raise ValueError("Data points must be 1-D sequences")
@@ -223,6 +221,10 @@ def interp(
         raise ValueError("fp and xp are not of the same length.")
     if points.shape[0] == 0:
         raise ValueError("array of sample points is empty")
+    if period is not None:
+        if period == 0:
+            raise ValueError("period must be a non-zero value")
+        return interp(*_of_one_period(at, points, values, float(abs(period))))
     wanted = np.dtype(np.complex128 if values.dtype.kind == "c" else np.float64)
     if wanted.kind == "c":
         made = empty(at.shape, wanted)
@@ -239,6 +241,17 @@ def interp(
         for each in (low, high)
     ]
     return _interp(at, points, values, *ends_words, own)  # type: ignore[no-any-return]
+
+
+def _of_one_period(at: Any, points: Any, values: Any, period: float) -> tuple[Any, Any, Any]:
+    """Return the arguments of :func:`interp` for a function that repeats."""
+    at, points = (
+        ufuncs.remainder(each.astype(np.float64, copy=False), period) for each in (at, points)
+    )
+    order = ndarray._adopt(operations.sort(points, 0, SORT_PLACES))
+    points, values = take_axis(points, order, 0), take_axis(values, order, 0)
+    points = concatenate([points[-1:] - period, points, points[:1] + period])
+    return at, points, concatenate([values[-1:], values, values[:1]])
 
 
 # ---- sums of products of neighbours

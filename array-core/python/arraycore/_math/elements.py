@@ -294,7 +294,9 @@ def imag(val: Any) -> ndarray:
 
 def angle(z: Any, deg: bool = False) -> ndarray:
     """Return the angles of complex numbers in radians, or in degrees if ``deg`` is true."""
-    values = as_inexact(z)
+    values = as_device_array(z)
+    if values.dtype.kind == "b":
+        values = values.astype(np.float64)
     turned = ufuncs.arctan2(values.imag, values.real)
     return turned * (180 / math.pi) if deg else turned  # type: ignore[no-any-return]
 
@@ -303,5 +305,10 @@ def sinc(x: Any) -> ndarray:
     """Return ``sin(pi x) / (pi x)``, 1 at 0; integers are computed in float64."""
     values = as_inexact(x)
     if values.dtype.kind == "c":
-        raise NotImplementedError("arraycore.sinc takes real numbers: take sin(pi z) / (pi z).")
+        turns: Any = values * math.pi
+        at_zero: Any = values == 0
+        turns = turns + at_zero.astype(turns.dtype)  # no 0 is divided by
+        made: ndarray = ufuncs.sin(turns) / turns
+        made[at_zero] = 1
+        return made
     return _sinc(values)  # type: ignore[no-any-return]

@@ -12,8 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from .._core import ufuncs
-from .._core.creation import full_like
-from .._core.ndarray import require_array
+from .._core.creation import full_like, operand_array
 from .._core.reduction_calls import NO_VALUE, accumulated, one_axis, reduced, table_row
 from .._core.ufuncs import ufunc
 from .._manipulation.joining import axis_of
@@ -197,6 +196,8 @@ def var(
     kept. The other parameters are those of :func:`mean`.
     """
     less = _less(ddof, correction)
+    if mean is np._NoValue:
+        mean = _real_mean(a, "var", axis, dtype, where)
     if mean is not np._NoValue:
         return _about(mean, "var", a, axis, dtype, out, less, keepdims, where)
     return reduced(table_row("var"), a, axis, dtype, out, keepdims, where=where, ddof=less)
@@ -216,9 +217,21 @@ def std(
 ) -> Any:
     """Return the square root of :func:`var`."""
     less = _less(ddof, correction)
+    if mean is np._NoValue:
+        mean = _real_mean(a, "std", axis, dtype, where)
     if mean is not np._NoValue:
         return _about(mean, "std", a, axis, dtype, out, less, keepdims, where)
     return reduced(table_row("std"), a, axis, dtype, out, keepdims, where=where, ddof=less)
+
+
+def _real_mean(a: Any, name: str, axis: Any, dtype: Any, where: Any) -> Any:
+    """Return the mean of the real parts if complex numbers are reduced in a real dtype, as NumPy
+    does; else NumPy's mark for no value.
+    """
+    if dtype is None or np.dtype(dtype).kind == "c" or operand_array(a).dtype.kind != "c":
+        return np._NoValue
+    function = nanmean if name.startswith("nan") else mean
+    return function(operand_array(a).real, axis, dtype, keepdims=True, where=where)
 
 
 def _about(
@@ -226,11 +239,14 @@ def _about(
     where: Any,
 ) -> Any:  # fmt: skip
     """Return the variance (or its root) about a mean that the caller knows."""
-    array = require_array(a)
+    array = operand_array(a)
     wanted = dtype or (np.dtype(np.float64) if array.dtype.kind in "biu" else array.dtype)
+    if array.dtype.kind == "c":
+        wanted = np.result_type(array.dtype, wanted)
     apart: Any = ufuncs.subtract(array, centre, dtype=wanted)
     if apart.dtype.kind == "c":
         squares = ufuncs.square(apart.real) + ufuncs.square(apart.imag)
+        squares = squares.astype(dtype or squares.dtype, copy=False)
     else:
         squares = ufuncs.square(apart)
     if name.startswith("nan"):
@@ -289,13 +305,13 @@ def average(
     ValueError
         The weights do not fit the axis.
     """
-    array: Any = require_array(a)
+    array: Any = operand_array(a)
     if weights is None:
         result = mean(array, axis, keepdims=keepdims)
         if not returned:
             return result
         return result, full_like(result, array.size / result.size)
-    weight: Any = require_array(weights)
+    weight: Any = operand_array(weights)
     dtype = np.result_type(array.dtype, weight.dtype)
     if array.dtype.kind in "biu":
         dtype = np.result_type(dtype, np.float64)
@@ -437,7 +453,11 @@ def nanvar(
     correction: Any = np._NoValue,
 ) -> Any:
     """Return :func:`var` of the elements that are not NaN; NaN if at most ``ddof`` are not NaN."""
+    if operand_array(a).dtype.kind not in "fc":
+        return var(a, axis, dtype, out, ddof, keepdims, where, mean=mean, correction=correction)
     less = _less(ddof, correction)
+    if mean is np._NoValue:
+        mean = _real_mean(a, "nanvar", axis, dtype, where)
     if mean is not np._NoValue:
         return _about(mean, "nanvar", a, axis, dtype, out, less, keepdims, where)
     return reduced(table_row("nanvar"), a, axis, dtype, out, keepdims, where=where, ddof=less)
@@ -456,7 +476,11 @@ def nanstd(
     correction: Any = np._NoValue,
 ) -> Any:
     """Return the square root of :func:`nanvar`."""
+    if operand_array(a).dtype.kind not in "fc":
+        return std(a, axis, dtype, out, ddof, keepdims, where, mean=mean, correction=correction)
     less = _less(ddof, correction)
+    if mean is np._NoValue:
+        mean = _real_mean(a, "nanstd", axis, dtype, where)
     if mean is not np._NoValue:
         return _about(mean, "nanstd", a, axis, dtype, out, less, keepdims, where)
     return reduced(table_row("nanstd"), a, axis, dtype, out, keepdims, where=where, ddof=less)
@@ -515,7 +539,7 @@ def nancumprod(
 def _running(
     function: ufunc, a: Any, axis: Any, dtype: Any, out: Any, skips_nan: bool = False
 ) -> Any:
-    array: Any = require_array(a)
+    array: Any = operand_array(a)
     if axis is None:
         array, axis = array.ravel(), 0
     elif array.ndim == 0:

@@ -103,6 +103,14 @@ def set_promotion(mode: str) -> str:
     return _PROMOTIONS[before]
 
 
+def takes_numpys() -> bool:
+    """Return whether functions take NumPy's arrays, lists and numbers as operands.
+
+    They do by NumPy's rules of promotion, and do not by CuPy's.
+    """
+    return _promotion == 0
+
+
 def settle() -> None:
     """Launch all operations that wait to be fused."""
     drain()

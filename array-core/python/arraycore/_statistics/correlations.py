@@ -17,6 +17,7 @@ from .._manipulation.joining import concatenate
 from .._manipulation.views import atleast_2d
 from .._math import reductions
 from .._math.elements import clip
+from .._runtime.dtypes import supported
 from .histograms import add_at, bins_of, count_at, edges_of
 
 __all__ = ["corrcoef", "cov", "histogram2d", "histogramdd"]
@@ -217,7 +218,10 @@ def _columns(sample: Any) -> list[ndarray]:
             return [whole]
         return list(whole.T)
     parts = [as_device_array(each) for each in sample]
-    return parts if parts and parts[0].ndim else [as_device_array(sample)]
+    if not parts or not parts[0].ndim:
+        return [as_device_array(sample)]
+    common = supported(np.result_type(*(part.dtype for part in parts)))
+    return [part.astype(common, copy=False) for part in parts]
 
 
 def histogram2d(

@@ -11,6 +11,7 @@ from .._core.creation import array, as_device_array, empty, zeros
 from .._core.lazy_kernels import elementwise, reduction
 from .._core.ndarray import ndarray
 from .._manipulation.joining import take_axis
+from .._runtime import operations
 
 __all__ = [
     "bincount",
@@ -165,14 +166,13 @@ def histogram_bin_edges(a: Any, bins: Any = 10, range: Any = None, weights: Any 
 def edges_of(values: ndarray, bins: Any, limits: Any) -> Any:
     """Return NumPy's edges, on the host; if needed the smallest and largest value are read."""
     if isinstance(bins, str):
-        raise NotImplementedError(
-            "arraycore.histogram takes a number of bins or their edges: estimate them by "
-            "numpy.histogram_bin_edges."
-        )
+        operations.helped()
+        return np.histogram_bin_edges(values.get(), bins, limits)
     if isinstance(bins, ndarray):
         bins = bins.get()
     if np.ndim(bins) == 0 and limits is None and values.size:
-        limits = (_least(values.ravel()).item(), _most(values.ravel()).item())
+        # Scalars of the values' dtype, in which NumPy computes the edges.
+        limits = (_least(values.ravel()).get()[()], _most(values.ravel()).get()[()])
     # NumPy's edges depend only on the smallest and largest value and on the dtype.
     return np.histogram_bin_edges(np.empty(0, values.dtype), bins, limits)
 
@@ -196,9 +196,10 @@ def histogram(
     ----------
     a : array_like
         The values.
-    bins : int or edges
+    bins : int, edges or str
         The number of bins of equal width, or their edges, ascending. Edges on a device are copied
-        to the CPU. Without a ``range`` the smallest and the largest value are read from the device.
+        to the CPU. Without a ``range`` the smallest and the largest value are read from the device,
+        and for the name of one of NumPy's estimators all values.
     range : pair, optional
         The first and the last edge.
     density : bool

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from .._compat.host_fallback import by_numpy
 from .._core import ufuncs
 from .._core.creation import array, as_device_array, empty
 from .._core.lazy_kernels import elementwise
@@ -137,14 +138,12 @@ def _quantiles(
     if x.dtype.kind == "c":
         raise TypeError("a must be an array of real numbers")
     if isinstance(q, ndarray):
-        raise NotImplementedError(
-            f"arraycore.{name} takes q from the host, where its places are found: pass q.get()."
-        )
+        q = q.get()
     if weights is not None:
-        raise NotImplementedError(
-            f"arraycore.{name} takes no weights: repeat the elements by whole ones, or sort and "
-            "search the running total of the weights."
+        made = by_numpy(
+            getattr(np, name), x, q, axis, method=method, keepdims=keepdims, weights=weights
         )
+        return _given(made, out)
     if method not in _DISCRETE and method not in _DRAWN:
         raise ValueError(
             f"{method!r} is not a valid method. Use one of: {', '.join((*_DISCRETE, *_DRAWN))}"
@@ -170,9 +169,9 @@ def _drawn_dtype(dtype: np.dtype[Any], q: np.dtype[Any], weak: bool) -> np.dtype
     """Return the dtype of an interpolated result, by NumPy's rules; Python numbers do not widen
     it.
     """
-    if dtype.kind != "f":
-        return np.dtype(np.float64)
-    return dtype if weak or q.kind != "f" else np.result_type(dtype, q)
+    if weak or q.kind != "f":
+        return dtype if dtype.kind == "f" else np.dtype(np.float64)
+    return np.result_type(dtype, q)
 
 
 def _of_rows(
@@ -255,7 +254,8 @@ def quantile(
     a : array_like
         Real numbers.
     q : float or array_like of floats
-        The shares, from 0 to 1, on the host. Their axes come first in the result's shape. A float32
+        The shares, from 0 to 1. An array of arraycore is read, because the host finds the places of
+        the quantiles. Their axes come first in the result's shape. A float32
         array gives float32 with a Python number or a float32 ``q``. With a list or a float64 ``q``
         it gives float64, as in NumPy; then the CPU computes.
     axis : None, int or tuple of ints
@@ -268,8 +268,9 @@ def quantile(
         One of NumPy's 13 methods.
     keepdims : bool
         Whether the reduced axes are kept, with extent 1.
-    weights : None
-        Weights are not supported.
+    weights : array_like, optional
+        The elements' weights, of a's shape or of its axes ``axis``, for the method "inverted_cdf".
+        NumPy computes on the CPU.
 
     Raises
     ------

@@ -418,7 +418,8 @@ def intersect1d(
     if not return_indices:
         first, second = _sets(ar1, ar2)
         return _chosen(first, isin(first, second))
-    (first, at), (second, other_at) = (unique(each, return_index=True) for each in (ar1, ar2))
+    at, other_at = (unique(each, return_index=True)[1] for each in (ar1, ar2))
+    first, second = _sets(ar1, ar2)
     found = kept_places(isin(first, second))
     other_found = kept_places(isin(second, first))
     return (
@@ -448,7 +449,9 @@ def setxor1d(ar1: Any, ar2: Any, assume_unique: bool = False) -> ndarray:
 
 
 def _sets(ar1: Any, ar2: Any) -> tuple[ndarray, ndarray]:
-    return unique(ar1), unique(ar2)
+    first, second = unique(ar1), unique(ar2)
+    common = supported(np.result_type(first.dtype, second.dtype))
+    return first.astype(common, copy=False), second.astype(common, copy=False)
 
 
 def _chosen(values: ndarray, flags: ndarray) -> ndarray:

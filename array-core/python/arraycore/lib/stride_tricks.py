@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .._core.ndarray import ndarray, require_array
+from .._core.creation import operand_array
+from .._core.ndarray import ndarray
 from .._manipulation.views import broadcast_arrays, broadcast_to
 from .._runtime import operations
 from .._runtime.calls import integers
@@ -35,7 +36,8 @@ def as_strided(x: ndarray, shape: Any = None, strides: Any = None) -> ndarray:
         The view leaves the memory, the strides are not multiples of the element size, or there are
         more or fewer strides than axes.
     """
-    extents = require_array(x).shape if shape is None else integers(shape)
+    x = operand_array(x)
+    extents = x.shape if shape is None else integers(shape)
     steps = x.strides if strides is None else integers(strides)
     if max(len(extents), len(steps)) > _MOST_AXES:
         raise ValueError(f"maximum supported dimension for an ndarray is {_MOST_AXES}")
@@ -59,6 +61,7 @@ def sliding_window_view(x: ndarray, window_shape: Any, axis: Any = None) -> ndar
     ValueError
         The window is larger than an axis, or there are more or fewer extents than axes.
     """
+    x = operand_array(x)
     window = integers(window_shape)
     if any(extent < 0 for extent in window):
         raise ValueError("`window_shape` cannot contain negative values")

@@ -93,16 +93,14 @@ class _Drawing(MoreDistributions):
         return made.reshape(*values.shape[:axis], *shape, *values.shape[axis + 1 :])
 
     def _weighted(self, p: Any, count: int, wanted: int, replace: bool) -> ndarray:
-        """Return indices that are drawn with the given probabilities, which must be on the host.
+        """Return indices that are drawn with the given probabilities, which are read.
 
         With replacement, uniform numbers are searched in the cumulative probabilities. Without it,
         the smallest values of ``E / p`` are taken, where ``E`` is exponentially distributed
         (Efraimidis and Spirakis, 2006).
         """
         if isinstance(p, ndarray):
-            raise NotImplementedError(
-                "arraycore.random.choice takes p from the host: pass p.get()."
-            )
+            p = p.get()
         chances = np.asarray(p, np.float64)
         if chances.ndim != 1 or chances.size != count:
             raise ValueError("a and p must have same size")
@@ -195,7 +193,7 @@ class RandomState(_Drawing):
         replace : bool
             Whether an element may be chosen again.
         p : sequence of floats, optional
-            The probability of each element; it must be on the host.
+            The probability of each element. An array of arraycore is read.
         """
         if isinstance(a, ndarray) and a.ndim != 1:
             raise ValueError("a must be 1-dimensional")

@@ -75,9 +75,14 @@ def test_a_function_without_counterpart_names_what_to_do() -> None:
     assert isinstance(made, ac.ndarray)
 
 
-def test_numpys_arrays_are_not_converted_unasked() -> None:
+@pytest.mark.usefixtures("cupys_rules")
+def test_numpys_arrays_are_not_converted_under_cupys_rules() -> None:
     with pytest.raises(TypeError):
         np.concatenate([ac.array(X), X])
+
+
+def test_arrays_are_not_read_unasked() -> None:
+    assert isinstance(np.concatenate([ac.array(X), X]), ac.ndarray)
     with pytest.raises(TypeError):
         np.asarray(ac.array(X))
 

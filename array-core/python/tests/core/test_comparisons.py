@@ -105,6 +105,7 @@ def test_membership_asks_for_any_equal_element() -> None:
     assert 4 in a
 
 
+@pytest.mark.usefixtures("cupys_rules")
 def test_an_array_of_numpys_is_refused_as_in_cupy() -> None:
     a = ac.arange(3)
     for compare in COMPARISONS:

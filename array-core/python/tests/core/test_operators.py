@@ -100,20 +100,46 @@ def test_big_integers_keep_their_digits() -> None:
 
 def test_what_is_no_operand_is_left_to_python() -> None:
     a = ac.array(A)
-    for other in (object(), None, "x", [1]):
+    for other in (object(), None, "x", {1: 2}):
         with pytest.raises(TypeError, match="unsupported operand"):
             a + other
         with pytest.raises(TypeError, match="unsupported operand"):
             other - a
     with pytest.raises(TypeError, match="not supported"):
         operator.lt(a, None)
-    for refused in (lambda: a + B, lambda: B + a, lambda: B * a, lambda: a == B):
-        with pytest.raises(TypeError, match="Unsupported type"):
-            refused()
     with pytest.raises(TypeError):
         pow(a, 2, 3)
     with pytest.raises(TypeError, match="unhashable"):
         hash(a)
+
+
+@pytest.mark.usefixtures("cupys_rules")
+def test_operands_of_numpys_are_refused_under_cupys_rules() -> None:
+    a = ac.array(A)
+    for refused in (lambda: a + B, lambda: B + a, lambda: B * a, lambda: a == B):
+        with pytest.raises(TypeError, match="Unsupported type"):
+            refused()
+    for listed in (lambda: a - [1], lambda: [1] / a, lambda: divmod(a, [1])):
+        with pytest.raises(TypeError, match="unsupported operand"):
+            listed()
+
+
+def test_arrays_of_numpys_and_lists_are_operands() -> None:
+    a, row = ac.array(A), [1.0, 2.0, 4.0]
+    for ours, theirs in (
+        (a + B, A + B), (B - a, B - A), (a * row, A * row), (row / a, row / A), (a**[2], A**[2]),
+        ((a == B), A == B), (a > row, row < A), (divmod(a, row)[1], divmod(A, row)[1]),
+        (divmod(row, a)[0], divmod(row, A)[0]), (a @ B.T, A @ B.T), (A @ a.T, A @ A.T),
+        (a @ row, A @ row),
+    ):  # fmt: skip
+        assert isinstance(ours, ac.ndarray)
+        assert ours.dtype == theirs.dtype
+        np.testing.assert_allclose(ours.get(), theirs, 1e-6)
+    a += B
+    a *= [1, 2, 3]
+    np.testing.assert_allclose(a.get(), (A + B) * [1, 2, 3], 1e-6)
+    with pytest.raises(TypeError, match="no dtype object"):
+        ac.add(a, [object()])
 
 
 def test_the_other_side_may_answer() -> None:

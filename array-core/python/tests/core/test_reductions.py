@@ -138,7 +138,7 @@ def test_axes_that_are_not_there_raise_as_numpys_do() -> None:
     with pytest.raises(TypeError):
         a.argmax((0, 1))
     with pytest.raises(TypeError, match="Unsupported type"):
-        ac.sum(A)
+        ac.sum("text")
 
 
 def test_the_first_nan_or_the_first_of_the_largest_is_found() -> None:
@@ -200,7 +200,7 @@ def test_ufuncs_reduce_in_order_where_order_counts() -> None:
 def test_outer_takes_each_with_each() -> None:
     a, b = ac.array(A), ac.array(np.array([1, 2], np.float32))
     same(ac.multiply.outer(a, b), np.multiply.outer(A, np.array([1, 2], np.float32)))
-    same(ac.add.outer(b, 3), np.add.outer(np.array([1, 2], np.float32), np.float32(3)))
+    same(ac.add.outer(b, 3), np.add.outer(np.array([1, 2], np.float32), 3))
 
 
 def test_numpys_functions_of_our_arrays_are_ours() -> None:

@@ -379,6 +379,7 @@ def test_functions_of_axes_equal_numpys() -> None:
         np.testing.assert_array_equal(made.get(), expected)
 
 
+@pytest.mark.usefixtures("cupys_rules")
 def test_functions_take_arrays_of_arraycores_alone() -> None:
     for function in (ac.flip, ac.transpose, ac.ravel, ac.atleast_2d, ac.zeros_like):
         with pytest.raises(TypeError, match="Unsupported type"):

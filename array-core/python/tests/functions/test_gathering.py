@@ -208,6 +208,7 @@ def test_arrays_out_of_bounds_raise_on_the_cpu_and_nothing_is_read_on_a_device(n
     assert ac.counters()["bytes_down"] == before
 
 
+@pytest.mark.usefixtures("cupys_rules")
 def test_numpys_arrays_are_not_converted() -> None:
     for try_it in (
         lambda: ac.take(X, [0]),  # type: ignore[arg-type]

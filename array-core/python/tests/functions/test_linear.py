@@ -177,6 +177,7 @@ def test_matmul_refuses_in_numpys_words(a: tuple[int, ...], b: tuple[int, ...]) 
     refuses(lambda xp, x: xp.matmul(*x), np.zeros(a), np.zeros(b))
 
 
+@pytest.mark.usefixtures("cupys_rules")
 def test_operators_refuse_what_is_no_array() -> None:
     a = ac.zeros((2, 2), "float32")
     numbers_too: tuple[tuple[Any, Any], ...] = ((a, 3), (3, a))

@@ -158,3 +158,34 @@ def test_errors_of_arraycores_own_have_a_code(call: Callable[[], Any], code: str
     with pytest.raises(Exception, match=r".") as raised:
         call()
     assert getattr(raised.value, "code", None) == code
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda m, a: m.repeat(a(CUBE[0, 0]), a(np.array([1, 0, 2, 3, 1]))),
+        lambda m, a: m.delete(a(CUBE), a(np.array([1, 3])), 0),
+        lambda m, a: m.insert(a(CUBE), a(np.array([1, 3])), 7, 0),
+        lambda m, a: m.interp(
+            a(np.array([-1.5, 0.5, 9.0])), a(np.array([3.0, 0.5, 1.0])), a(np.arange(3.0)), period=4
+        ),
+        lambda m, a: m.interp(
+            a(np.array([-1.5, 9.0])), a(np.array([3.0, 0.5])), a(np.array([1j, 2.0])), period=-4
+        ),
+        lambda m, a: m.histogram(a(CUBE), bins="sturges"),
+        lambda m, a: m.sinc(a(np.array([0, 1 + 2j, -0.5, 1e-3j]))),
+        lambda m, a: m.pad(a(CUBE), {0: 1, -1: (0, 2)}, "edge"),
+        lambda m, a: m.pad(a(CUBE), a(np.array([1, 2]))),
+        lambda m, a: m.pad(a(CUBE[0]), ((7, 1), (2, 11)), "reflect", reflect_type="odd"),
+        lambda m, a: m.pad(a(CUBE[0]), 9, "symmetric", reflect_type="odd"),
+        lambda m, a: m.pad(a(CUBE), 2, "median", stat_length=((1, 2), (2, 1), (3, 4))),
+        lambda m, a: m.pad(a(CUBE[0]), 1, fills_by_axis, factor=3),
+    ],
+)
+def test_what_was_refused_once_is_numpys(call: Callable[[Any, Any], Any]) -> None:
+    same(call(ac, ac.array), call(np, np.array), 2e-6)
+
+
+def fills_by_axis(row: Any, widths: Any, axis: int, kwargs: Any) -> None:
+    row[: widths[0]] = kwargs["factor"] * (axis + 1)
+    row[row.shape[0] - widths[1] :] = row[widths[0]]

@@ -115,10 +115,20 @@ def test_what_is_refused() -> None:
         ac.quantile(ac.zeros(3, "bool"), 0.5)
     with pytest.raises(NotImplementedError, match="real numbers"):
         ac.median(ac.zeros(3, "complex64"))
-    with pytest.raises(NotImplementedError, match="weights"):
+    with pytest.raises(ValueError, match="weights"):
         ac.quantile(a, 0.5, weights=M)
-    with pytest.raises(NotImplementedError, match=r"q\.get"):
-        ac.quantile(a, ac.array(0.5))
+
+
+def test_weights_and_quantiles_of_the_device() -> None:
+    weights = np.arange(1, M.size + 1, dtype=np.float32).reshape(M.shape)
+    q = np.array([0.25, 0.5], np.float32)
+    for axis in (None, 0):
+        ours = ac.quantile(ac.array(M), ac.array(q), axis)
+        np.testing.assert_allclose(ours.get(), np.quantile(M, q, axis), 1e-6)
+        options = {"axis": axis, "method": "inverted_cdf"}
+        ours = ac.quantile(ac.array(M), q, weights=ac.array(weights), **options)
+        theirs = np.quantile(M, q, weights=weights, **options)
+        np.testing.assert_array_equal(ours.get(), theirs)
 
 
 @pytest.mark.parametrize("name", ["median", "nanmedian"])

@@ -330,11 +330,7 @@ def test_what_numpy_refuses_is_refused(call: Call) -> None:
 @pytest.mark.parametrize(
     "call",
     [
-        lambda a: ac.repeat(a, ac.array([1])),
-        lambda a: ac.delete(a, ac.array([1])),
-        lambda a: ac.pad(a, 1, "mean"),
-        lambda a: ac.pad(a, 1, "reflect", reflect_type="odd"),
-        lambda a: ac.interp(a, a, a, period=2.0),
+        lambda a: ac.pad(ac.zeros(4_000), 5_000, "reflect", reflect_type="odd"),
         lambda a: ac.logspace(a, 2),
         lambda a: ac.geomspace(1, a),
     ],
