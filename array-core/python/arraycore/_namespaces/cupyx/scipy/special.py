@@ -11,7 +11,23 @@ _INSTEAD = "call scipy.special's with array.get(), and arraycore's array() with 
 _lookup = names_of(
     "cupyx.scipy.special",
     "arraycore.special",
-    dict.fromkeys(("beta", "i1", "j0", "j1", "y0", "y1"), _INSTEAD),
+    dict.fromkeys(
+        (
+            "beta",
+            "betaln",
+            "binom",
+            "ellipj",
+            "gammaincinv",
+            "j0",
+            "j1",
+            "loggamma",
+            "multigammaln",
+            "poch",
+            "y0",
+            "y1",
+        ),
+        _INSTEAD,
+    ),
 )
 
 
