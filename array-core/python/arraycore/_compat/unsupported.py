@@ -12,7 +12,7 @@ _FLOATS = "take float64: no wider type is the same everywhere"
 _WARNINGS = "no operation warns; test results by isfinite()"
 _LOOPS = "loop over array.get(), or write an ElementwiseKernel"
 _FUNCTIONS = "decorate the function with vectorize()"
-_POLYNOMIALS = "take polyval, polyadd, polymul and their kin on vectors of coefficients"
+_POLYNOMIALS = "take poly1d, or polyval, polyadd and their kin on vectors of coefficients"
 _MEMORY = "which views share memory follows from how they were made: compare these"
 
 #: NumPy's public names that arraycore does not have, and their alternatives.
@@ -38,7 +38,6 @@ NAMES = {
     "ndenumerate": "loop over numpy.ndenumerate(array.get())",
     "nditer": _LOOPS,
     "nested_iters": _LOOPS,
-    "poly1d": _POLYNOMIALS,
     "polynomial": _POLYNOMIALS,
     "row_stack": "take vstack()",
     "seterr": _WARNINGS,
