@@ -50,7 +50,10 @@ bench rejection "server python_package"
 bench_rejection() { PYTHONPATH=python/tests/support python3 python/bench/rejection.py --out build/reports/rejection.json "$@"; }
 
 bench first_compute "server web runtime browser python_package"
-bench_first_compute() { node tests/e2e/bench_first_compute.ts --out build/reports/first_compute.json "$@"; }
+bench_first_compute() { node tests/e2e/first_visits/bench_first_compute.ts --out build/reports/first_compute.json "$@"; }
+
+bench first_sklearn "server web runtime packs browser python_package"
+bench_first_sklearn() { node tests/e2e/first_visits/bench_first_sklearn.ts --out build/reports/first_sklearn.json "$@"; }
 
 bench python "python_package"
 bench_python() { python3 python/bench/package_bench.py --out build/reports/python.json "$@"; }

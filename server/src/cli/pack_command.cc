@@ -40,15 +40,15 @@ std::string joined(const std::vector<std::string>& names) {
   return out;
 }
 
-bool is_url(const std::string& text) {
-  return text.starts_with("https://") || text.starts_with("http://");
-}
+bool is_url(std::string_view text) { return text.find("://") != std::string_view::npos; }
 
 // Returns whether the URL may be asked: the list has the hashes, so nobody on the way may change
 // it.
 bool is_safe(std::string_view url) {
+  constexpr std::string_view kPlain = "http://";
   if (url.starts_with("https://")) return true;
-  url.remove_prefix(std::string_view("http://").size());
+  if (!url.starts_with(kPlain)) return false;
+  url.remove_prefix(kPlain.size());
   const std::string_view host = url.substr(0, url.find('/'));
   for (const std::string_view own : {"127.0.0.1", "localhost", "[::1]"}) {
     if (host == own || host.starts_with(std::string(own) + ':')) return true;
@@ -167,7 +167,9 @@ Result<std::string> PackCommands::done() const {
 
 Result<std::string> PackCommands::add(const std::string& folder) const {
   if (is_url(from_) && !is_safe(from_)) {
-    return Error{"bad_flag", "Take packs over https:// only, because their list has their hashes."};
+    return Error{"bad_flag",
+                 "Take packs from a folder or over https://, because their list has their hashes; "
+                 "http:// is taken from this machine only."};
   }
   std::unique_ptr<packs::PackSource> source;
   if (is_url(from_)) {

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "app/config.h"
 #include "tests/support/test_server.h"
 
 namespace hyperflock::app {
@@ -146,6 +147,54 @@ TEST_F(Packs, AListThatCannotBeUsedIsNotServedAndOtherStudiesGoOn) {
   EXPECT_EQ(http_request(server.compute(), "GET", "/runtime/packs.json").status, 404);
   EXPECT_EQ(answer_to(server, spec(server, "a", kCode)), "422 missing_pack");
   EXPECT_EQ(answer_to(server, spec(server, "b", "PK")), "201");
+}
+
+TEST(PackCommand, TakesPacksOverHttpsOrFromThisMachine) {
+  const ScratchFolder folder;
+  const auto answer = [&](const std::string& from) {
+    const Command command = parse_command_line(
+        {"packs", "add", "scipy", "--from", from, "--packs", folder.path().string()});
+    return std::get<Stop>(command).text;
+  };
+  for (const char* from : {"ftp://example.org/packs", "http://example.org", "file:///srv/packs",
+                           "http://127.0.0.1.example.org", "HTTPS://example.org"}) {
+    EXPECT_EQ(answer(from),
+              "Take packs from a folder or over https://, because their list has their hashes; "
+              "http:// is taken from this machine only. (bad_flag)\n")
+        << from;
+  }
+  // No server listens there, but it was asked.
+  EXPECT_NE(answer("http://127.0.0.1:1").find("(unreachable)"), std::string::npos);
+}
+
+// The device finds that the pack is missing, and gives its attempt back.
+TEST_F(Packs, R76_OtherStudiesGoOnAfterAPackWasRemoved) {
+  TestServer server(with_packs());
+  ASSERT_EQ(answer_to(server, spec(server, "a", kCode, own_)), "201");
+  server.restart([this] {
+    std::ofstream(folder_.file("packs/packs.json")) << R"({"pyodide":"314.0.3","packs":{}})";
+  });
+  EXPECT_EQ(packs_of(server, 1), own_);
+  EXPECT_EQ(answer_to(server, spec(server, "b", kCode, own_)), "422 missing_pack");
+  TestWorker worker(server, server.join());
+  const auto lease = worker.ready();
+  ASSERT_EQ(lease.packs.size(), 1U);
+  ASSERT_EQ(answer_to(server, spec(server, "c", "PK")), "201");
+  worker.send(protocol::Release{lease.attempt, 1, protocol::ReleaseReason::cannot_run});
+  worker.receive<protocol::Ack>();
+  // This device gets the other study's trials alone. The study without its pack waits.
+  for (int trial = 0; trial < 2; ++trial) {
+    const auto next = worker.ready();
+    EXPECT_TRUE(next.packs.empty());
+    worker.send(TestWorker::result(next.attempt, 1.0));
+    worker.receive<protocol::ResultAck>();
+  }
+  const auto state = [&](const char* study) {
+    const auto row = server.rest("GET", std::string("/api/studies/") + study);
+    return nlohmann::json::parse(row.body).at("state").get<std::string>();
+  };
+  EXPECT_EQ(state("1"), "running");
+  EXPECT_EQ(state("2"), "finished");
 }
 
 }  // namespace

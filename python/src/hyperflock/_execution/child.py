@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 # The modules of this package that a browser has, besides ``hyperflock`` itself. The runtime's
 # manifest lists the same modules.
-_IN_TRIAL = re.compile(r"hyperflock\.(_base|_trial)(\..+)?|hyperflock\.(chainer|optuna)")
+_IN_TRIAL = re.compile(r"hyperflock\.(_base|_trial)(\..+)?|hyperflock\.(chainer|optuna|sklearn)")
 
 
 class _Installed(importlib.abc.MetaPathFinder):

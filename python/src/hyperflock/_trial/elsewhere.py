@@ -42,10 +42,11 @@ def in_trial() -> bool:
 
 
 def is_elsewhere(package: str, name: str) -> bool:
-    """Return whether only the researcher's machine has a public name of ``hyperflock`` or of
-    ``hyperflock.optuna``.
+    """Return whether only the researcher's machine has a public name of ``hyperflock``, of
+    ``hyperflock.optuna`` or of ``hyperflock.sklearn``.
     """
-    if package == "hyperflock.optuna":  # all of it; without Optuna it cannot be imported to look
+    # All of them; without Optuna or scikit-learn they cannot be imported to look.
+    if package in ("hyperflock.optuna", "hyperflock.sklearn"):
         return True
     home = _homes.get(package, {}).get(name)
     return home is not None and home.partition(".")[0] not in _IN_TRIAL

@@ -164,6 +164,12 @@ NAMES = {
         f"hyperflock.optuna.optimize {_ELSEWHERE}",
         in_child=True,
     ),
+    "search_of_scikit_learn": raises(
+        "from hyperflock.sklearn import SearchCV; SearchCV(None, {})",
+        "hyperflock.NotInTrialError",
+        f"hyperflock.sklearn.SearchCV {_ELSEWHERE}",
+        in_child=True,
+    ),
     "optuna_by_its_name": gives("hyperflock.optuna.__name__", "'hyperflock.optuna'"),
     "inner_modules": raises(
         "import hyperflock._client", "builtins.ModuleNotFoundError", "hyperflock._c", in_child=True
