@@ -1,5 +1,5 @@
-// Tests GET /api/device/contribution against a whole server: a device reads what it has
-// contributed, and nobody else does.
+// Tests against a whole server that a device reads what it has contributed, and nobody else does,
+// and that a passphrase adds up what several devices contributed.
 #include <gmock/gmock.h>
 
 #include "base/testing/patience.h"
@@ -17,6 +17,16 @@ class ContributionTest : public testing::Test {
     return http_request(server_.compute(), "GET", "/api/device/contribution",
                         {{"Authorization", "Device " + device.id + ":" + device.secret}});
   }
+  net::HttpAnswer keep(const TestDevice& device, const std::string& key,
+                       const std::string& is_new) const {
+    return http_request(server_.compute(), "POST", "/api/device/passphrase",
+                        {{"Authorization", "Device " + device.id + ":" + device.secret}},
+                        R"({"key":")" + key + R"(","new":)" + is_new + "}");
+  }
+  net::HttpAnswer together(const std::string& key) const {
+    return http_request(server_.compute(), "POST", "/api/passphrase", net::kJson,
+                        R"({"key":")" + key + R"("})");
+  }
   static void compute(TestWorker& worker, double value) {
     worker.send(TestWorker::result(worker.ready().attempt, value));
     EXPECT_EQ(worker.receive<ResultAck>().verdict, protocol::Verdict::accepted);
@@ -29,6 +39,7 @@ class ContributionTest : public testing::Test {
     return ::testing::AssertionFailure() << read(device).body;
   }
 
+  const std::string key_ = std::string(64, '7');
   TestServer server_{[](ServeConfig& config) { config.fold_ms = 1; }};
   std::int64_t study_ = server_.submit(4);
 };
@@ -79,6 +90,56 @@ TEST_F(ContributionTest, ARevokedDeviceStillReadsItsOwn) {
   const std::string path = "/api/studies/" + std::to_string(study_) + "/reject";
   ASSERT_EQ(server_.rest("POST", path, R"({"device":")" + phone.id + R"("})").status, 200);
   EXPECT_EQ(json_at(read(phone).body, "projects"), "[]");
+}
+
+TEST_F(ContributionTest, R81_ADeviceWithTheWordsOfAnotherShowsWhatBothGave) {
+  const TestDevice phone = server_.join();
+  const TestDevice fresh = server_.join();
+  for (const TestDevice& device : {phone, fresh}) {
+    TestWorker worker(server_, device);
+    compute(worker, 0.5);
+  }
+  ASSERT_TRUE(gives(phone, "1"));
+  ASSERT_TRUE(gives(fresh, "1"));
+  EXPECT_EQ(status_and_code(together(key_)), "404 unknown_passphrase");
+  EXPECT_EQ(status_and_code(keep(fresh, key_, "false")), "404 unknown_passphrase");
+  for (int again = 0; again < 2; ++again) EXPECT_EQ(keep(phone, key_, "true").status, 200);
+  EXPECT_EQ(status_and_code(keep(fresh, key_, "true")), "409 passphrase_taken");
+  EXPECT_EQ(json_at(together(key_).body, "projects.0.all.trials"), "1");
+  for (int again = 0; again < 2; ++again) EXPECT_EQ(keep(fresh, key_, "false").status, 200);
+  server_.restart();
+  const auto both = together(key_);
+  EXPECT_EQ(json_at(both.body, "devices"), "2");
+  EXPECT_EQ(json_at(both.body, "projects.0.all.trials"), "2");
+  EXPECT_EQ(json_at(read(phone).body, "projects.0.all.trials"), "1");
+  // The log says that it happened, twice, and of whom not.
+  const std::string audit = server_.admin("GET", "/api/audit").body;
+  EXPECT_THAT(audit, testing::HasSubstr("device.passphrase"));
+  EXPECT_THAT(audit, testing::Not(testing::HasSubstr(phone.id)));
+  EXPECT_THAT(audit, testing::Not(testing::HasSubstr(key_)));
+  // The words of an erased device are worth nothing.
+  for (const TestDevice& device : {phone, fresh})
+    ASSERT_EQ(server_.admin("POST", "/api/devices/" + device.id + "/erase").status, 200);
+  EXPECT_EQ(status_and_code(together(key_)), "404 unknown_passphrase");
+}
+
+TEST_F(ContributionTest, R81_NobodyGuessesAPassphrase) {
+  const TestDevice phone = server_.join();
+  EXPECT_EQ(status_and_code(keep({phone.id, phone.secret + "x"}, key_, "true")),
+            "401 unauthorized");
+  for (const std::string bad : {"", "ABC", "horse"})
+    EXPECT_EQ(status_and_code(together(bad)), "422 bad_field");
+  std::string last;
+  for (int i = 0; i < 100 && last != "429 rate_limited"; ++i)
+    last = status_and_code(together(std::string(60, 'a') + std::to_string(1'000 + i)));
+  EXPECT_EQ(last, "429 rate_limited");
+  // The right one is no guess. So others behind the same address are not locked out.
+  EXPECT_EQ(keep(phone, key_, "true").status, 200);
+  EXPECT_EQ(together(key_).status, 200);
+  last.clear();
+  for (int i = 0; i < 100 && last != "429 rate_limited"; ++i)
+    last = status_and_code(keep(phone, std::string(60, 'b') + std::to_string(1'000 + i), "true"));
+  EXPECT_EQ(last, "429 rate_limited");
 }
 
 TEST_F(ContributionTest, AnErasedDeviceAndAWrongSecretReadNothing) {

@@ -45,7 +45,7 @@ namespace {
 using Provoke = std::string (*)();
 
 const std::map<std::string, Provoke>& provocations() {
-  static const std::map<std::string, Provoke> kAll = with_packs(with_moves({
+  static const std::map<std::string, Provoke> kAll = with_packs(with_moves(with_passphrases({
       // frames and fields
       {"malformed", [] { return told("{"); }},
       {"frame_too_large", [] { return told(std::string((std::size_t{1} << 20) + 1, ' ')); }},
@@ -748,7 +748,7 @@ const std::map<std::string, Provoke>& provocations() {
          EXPECT_EQ(codes.back_up(codes.backups()), "");
          return codes.restore(codes.state());
        }},
-  }));
+  })));
   return kAll;
 }
 

@@ -41,6 +41,13 @@ struct Contribution {
   }
 };
 
+// What the devices of a passphrase contributed together (R81).
+struct ContributionTogether {
+  std::int64_t devices = 0;        // 0: no device has this passphrase
+  std::vector<Contribution> rows;  // sorted by project and day
+  bool operator==(const ContributionTogether&) const = default;
+};
+
 // What a piece of results adds to one row.
 struct DeviceContribution {
   std::string device;

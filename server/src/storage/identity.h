@@ -213,6 +213,16 @@ struct CollectDevice {
   std::string device;
   std::int64_t before = 0;
 };
+// Adds a device to those of a passphrase, and takes it from those of another one (R81). The device
+// must exist (else `conflict`) and not be there yet (else `repeated`). A new passphrase must have
+// no device (else `conflict` with Refusal::passphrase_taken); another one must have some (else
+// `superseded`), but fewer than kMostTogether (else `superseded` with Refusal::too_many_devices).
+struct JoinPassphrase {
+  std::string device;
+  std::string key_hash;  // SHA-256, in hex, of the passphrase's key
+  bool is_new = false;
+};
+inline constexpr std::int64_t kMostTogether = 64;
 // Revokes a device that exists (else `conflict`) and is not revoked yet (else `repeated`).
 struct RevokeDevice {
   std::string device;

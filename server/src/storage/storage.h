@@ -196,6 +196,8 @@ class Storage {
   // Returns what the device has contributed, sorted by project and day: at most kContributionDays
   // + 1 rows for each project. Results that FoldContributions has not added yet are missing.
   virtual Result<std::vector<Contribution>> contributions(const std::string& device) = 0;
+  // Returns what the devices of the passphrase with this hash contributed, each counted once.
+  virtual Result<ContributionTogether> contributions_together(const std::string& key_hash) = 0;
   // Returns the next piece for FoldContributions, as on the day `today`.
   virtual Result<ContributionPiece> next_contributions(std::int64_t today, PieceLimits limits) = 0;
   // Returns the devices that joined by the code with this id, sorted. It reads all devices.

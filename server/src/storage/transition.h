@@ -364,7 +364,8 @@ using Transition =
                  SetWebhook, StoreWebhookSecret, NoteDevices, NoteDelivery, CreatePrincipal,
                  UpdatePrincipal, CreateToken, RevokeToken, CreateProject, FreezeProject, BarBlob,
                  SetCeiling, SetShare, CreateEnrolment, RevokeEnrolment, CreateDevice, SeeDevice,
-                 CollectDevice, RevokeDevice, EraseDevice, OwnBlob, NoteAudit, TrimAudit, KeepTime>;
+                 CollectDevice, RevokeDevice, EraseDevice, JoinPassphrase, OwnBlob, NoteAudit,
+                 TrimAudit, KeepTime>;
 
 enum class Applied {
   applied,     // the guard held; the change is durable
@@ -403,11 +404,13 @@ struct Rejected {
   std::optional<TrialNumber> next;
 };
 
-// The reason why an upload of a live attempt, a report, an extension or a device was refused.
+// The reason why an upload of a live attempt, a report, an extension, a device or its passphrase
+// was refused.
 enum class Refusal {
   artifact_exists,
   artifact_count,
   device_share,
+  passphrase_taken,
   quota,
   series_count,
   series_size,

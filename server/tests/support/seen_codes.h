@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <functional>
 #include <future>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -50,6 +51,34 @@ inline std::string logged(const std::function<void(TestWorker&, AttemptId)>& sen
   TestWorker worker(server, server.join());
   send(worker, worker.ready().attempt);
   return code_received(worker);
+}
+
+// Returns the code of the answer when the last of so many devices gets the passphrase of the
+// others.
+inline std::string with_passphrase(std::int64_t devices, bool last_is_new) {
+  const TestServer server;
+  std::string body;
+  for (std::int64_t i = 1; i <= devices; ++i) {
+    const TestDevice device = server.join();
+    const bool is_new = i == devices ? last_is_new : i == 1;
+    body = http_request(
+               server.compute(), "POST", "/api/device/passphrase",
+               {{"Authorization", "Device " + device.id + ":" + device.secret}},
+               R"({"key":")" + std::string(64, '7') + R"(","new":)" + (is_new ? "true}" : "false}"))
+               .body;
+  }
+  return json_at(body, "error.code");
+}
+
+// Adds the codes about passphrases.
+inline std::map<std::string, std::string (*)()> with_passphrases(
+    std::map<std::string, std::string (*)()> table) {
+  table.insert({
+      {"unknown_passphrase", [] { return with_passphrase(1, false); }},
+      {"passphrase_taken", [] { return with_passphrase(2, true); }},
+      {"passphrase_full", [] { return with_passphrase(storage::kMostTogether + 1, false); }},
+  });
+  return table;
 }
 
 // Returns the code of the answer to the first message of a session.

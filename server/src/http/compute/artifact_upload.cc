@@ -109,7 +109,8 @@ class ArtifactUpload final : public AttemptUpload {
                      "The attempt has another artifact with this id: give a new one.", "id"};
       case storage::Refusal::artifact_count:
       case storage::Refusal::device_share:
-      case storage::Refusal::quota:  // this and the next ones: not of artifacts
+      case storage::Refusal::passphrase_taken:  // this and the next ones: not of artifacts
+      case storage::Refusal::quota:
       case storage::Refusal::series_count:
       case storage::Refusal::series_size:
       case storage::Refusal::space_changed:

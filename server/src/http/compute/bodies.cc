@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "blobs/sha256.h"
 #include "http/core/body.h"
 #include "names/names.h"
 
@@ -32,6 +33,13 @@ std::string device_class(const protocol::Value& in) {
   return one_of(in, kClasses, "phone, tablet, desktop or node");
 }
 
+// Reads the key of a passphrase, which is a SHA-256 in hex.
+std::string passphrase_key(const protocol::Value& in) {
+  std::string key = in.as_text();
+  if (in.present() && !blobs::is_sha256(key)) in.bad_field("64 hexadecimal digits");
+  return key;
+}
+
 }  // namespace
 
 Result<ProjectQuery> parse_project_query(std::string_view body) {
@@ -46,6 +54,20 @@ Result<JoinQuery> parse_join_query(std::string_view body) {
     query.device_class = device_class(in["class"]);
     query.engine = shown_line(in["engine"]);
   });
+}
+
+Result<PassphraseQuery> parse_passphrase_query(std::string_view body) {
+  return parse_body<PassphraseQuery>(body, [](const protocol::Value& in, PassphraseQuery& query) {
+    query.key = passphrase_key(in["key"]);
+  });
+}
+
+Result<JoinPassphraseQuery> parse_join_passphrase_query(std::string_view body) {
+  return parse_body<JoinPassphraseQuery>(body,
+                                         [](const protocol::Value& in, JoinPassphraseQuery& query) {
+                                           query.key = passphrase_key(in["key"]);
+                                           query.is_new = in["new"].as_bool();
+                                         });
 }
 
 Result<LeaveQuery> parse_leave_query(std::string_view body) {

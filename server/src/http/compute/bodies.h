@@ -21,6 +21,15 @@ struct JoinQuery {
   std::string device_class;  // phone, tablet, desktop or node
   std::string engine;
 };
+// POST /api/passphrase
+struct PassphraseQuery {
+  std::string key;
+};
+// POST /api/device/passphrase
+struct JoinPassphraseQuery {
+  std::string key;
+  bool is_new = false;
+};
 // POST /api/leave
 struct LeaveQuery {
   SessionId session{};
@@ -33,6 +42,8 @@ struct DeviceReportQuery {
 
 Result<ProjectQuery> parse_project_query(std::string_view body);
 Result<JoinQuery> parse_join_query(std::string_view body);
+Result<PassphraseQuery> parse_passphrase_query(std::string_view body);
+Result<JoinPassphraseQuery> parse_join_passphrase_query(std::string_view body);
 Result<LeaveQuery> parse_leave_query(std::string_view body);
 Result<DeviceReportQuery> parse_device_report_query(std::string_view body);
 

@@ -202,7 +202,7 @@ Result<Response> checkpoint(const SiteContext& context, const Request& request) 
   return blob_response(path->string(), *bytes);
 }
 
-constexpr std::array<Route, 16> kRoutes{{
+constexpr std::array<Route, 18> kRoutes{{
     {Method::get, "/", Access::open, answer<to_first_page<kPages>>},
     probe({Method::get, "/healthz", Access::open, answer<alive>}),
     probe({Method::get, "/readyz", Access::open, answer<readiness>}),
@@ -210,6 +210,9 @@ constexpr std::array<Route, 16> kRoutes{{
     grows({Method::post, "/api/join", Access::open, answer_later<join>, kSmallBody}),
     {Method::post, "/api/device/erase", Access::own_device, answer_later<erase>, kSmallBody},
     {Method::get, "/api/device/contribution", Access::own_device, answer<contribution>},
+    grows({Method::post, "/api/device/passphrase", Access::own_device,
+           answer_later<join_passphrase>, kSmallBody}),
+    {Method::post, "/api/passphrase", Access::open, answer<contribution_together>, kSmallBody},
     {Method::post, "/api/leave", Access::device, answer<leave>, kSmallBody},
     grows({Method::post, "/api/device-reports", Access::open, answer<report>, kReportBody}),
     {Method::get, "/api/blobs/{}", Access::device, answer<blob>},

@@ -10,6 +10,7 @@ Admission::Admission(const AdmissionLimits& limits)
     : joins_({.burst = limits.joins_burst, .per_second = limits.joins_per_s}),
       strangers_({.burst = limits.strangers_burst, .per_second = limits.strangers_per_s}),
       reports_({.burst = limits.reports_burst, .per_second = limits.reports_per_s}),
+      passphrases_({.burst = limits.passphrases_burst, .per_second = limits.passphrases_per_s}),
       checkpoints_({.burst = limits.checkpoints_burst, .per_second = limits.checkpoints_per_s}),
       artifacts_({.burst = limits.artifacts_burst, .per_second = limits.artifacts_per_s}),
       device_uploads_(
@@ -37,6 +38,10 @@ Admission::Verdict Admission::admit_report(const std::string& address) {
 
 Admission::Verdict Admission::admit_stranger(const std::string& address) {
   return ask(strangers_, client_network(address));
+}
+
+Admission::Verdict Admission::admit_passphrase(const std::string& device) {
+  return ask(passphrases_, device);
 }
 
 // An upload that is refused takes no token of the other buckets.

@@ -1,5 +1,5 @@
-// Limits rates: joins, wrong credentials and self-tests by address, checkpoints and artifacts by
-// attempt, device and study, changes by researcher. Any thread.
+// Limits rates: joins, wrong credentials and self-tests by address, passphrases by device,
+// checkpoints and artifacts by attempt, device and study, changes by researcher. Any thread.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +17,8 @@ struct AdmissionLimits {
   double strangers_per_s = 0.2;
   double reports_burst = 20;  // self-tests
   double reports_per_s = 0.05;
+  double passphrases_burst = 10;  // changes of a device's passphrase
+  double passphrases_per_s = 0.05;
   double checkpoints_burst = 10;
   double checkpoints_per_s = 0.5;
   double artifacts_burst = 20;
@@ -51,6 +53,8 @@ class Admission {
   // may share an address (a proxy, a school), and one person's wrong credentials must not lock the
   // others out. The secrets are too long to be guessed at any rate.
   Verdict admit_stranger(const std::string& address);
+  // Counts a request of this device to get a passphrase.
+  Verdict admit_passphrase(const std::string& device);
   // The attempt, device and study of an upload.
   struct Uploader {
     std::string attempt;
@@ -73,6 +77,7 @@ class Admission {
   auth::RateLimiter joins_;
   auth::RateLimiter strangers_;
   auth::RateLimiter reports_;
+  auth::RateLimiter passphrases_;
   auth::RateLimiter checkpoints_;
   auth::RateLimiter artifacts_;
   auth::RateLimiter device_uploads_;

@@ -8,6 +8,7 @@
 
 #include "storage/postgres/schema.h"
 #include "storage/sqlite/contribution/contribution.h"
+#include "storage/sqlite/contribution/passphrase.h"
 #include "storage/sqlite/readers.h"
 
 namespace hyperflock::storage {
@@ -217,6 +218,9 @@ Result<std::vector<StudyId>> PostgresStorage::studies_of_device(const std::strin
 }
 Result<std::vector<Contribution>> PostgresStorage::contributions(const std::string& device) {
   return read([&](sql::Connection& db) { return sqlite::contributions(db, device); });
+}
+Result<ContributionTogether> PostgresStorage::contributions_together(const std::string& key_hash) {
+  return read([&](sql::Connection& db) { return sqlite::contributions_together(db, key_hash); });
 }
 Result<ContributionPiece> PostgresStorage::next_contributions(std::int64_t today,
                                                               PieceLimits limits) {

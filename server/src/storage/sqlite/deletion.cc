@@ -1,5 +1,5 @@
 // Deletes studies. A small commit hides the study from every reader. The study's rows are removed
-// in pieces afterwards. See writer.h and migrations/0011_deleting.sql.
+// in pieces afterwards. See writer.h and migrations/to_0020/0011_deleting.sql.
 #include <algorithm>
 
 #include "storage/sqlite/contribution/contribution.h"

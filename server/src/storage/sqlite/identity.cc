@@ -4,6 +4,7 @@
 #include <set>
 
 #include "storage/sqlite/contribution/contribution.h"
+#include "storage/sqlite/contribution/passphrase.h"
 #include "storage/sqlite/db/rows.h"
 #include "storage/sqlite/readers.h"
 #include "storage/sqlite/writer.h"
@@ -174,6 +175,14 @@ Outcome Writer::apply_one(const EraseDevice& erase) {
   return outcome(Applied::applied);
 }
 
+Outcome Writer::apply_one(const JoinPassphrase& join) {
+  {
+    Query known = db_->query("SELECT 1 FROM devices WHERE id = ?", join.device);
+    if (!known.next()) return outcome(Applied::conflict);
+  }
+  return join_passphrase(*db_, join);
+}
+
 Outcome Writer::apply_one(const SeeDevice& see) {
   const int seen = db_->run("UPDATE devices SET seen_at = ? WHERE id = ?", now_, see.device);
   return outcome(seen > 0 ? Applied::applied : Applied::conflict);
@@ -202,6 +211,7 @@ void Writer::forget_device(const std::string& device, const std::string& project
   if (joined_) --(*joined_)[project];
   db_->run("DELETE FROM device_use WHERE device = ?", device);
   forget_contributions(*db_, device);
+  leave_passphrase(*db_, device);
   db_->run(kRevokeAttempts, AttemptState::revoked, now_, device);
   db_->run("DELETE FROM device_versions WHERE device = ?", device);
 }

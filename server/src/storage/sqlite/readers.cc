@@ -113,8 +113,8 @@ StudyRow whole_study(Connection& db, const Query& row) {
   return study;
 }
 
-// Returns a sum that is stored as a high and a low part (migrations/0017_totals.sql), at most
-// kManyTrials.
+// Returns a sum that is stored as a high and a low part (migrations/to_0020/0017_totals.sql), at
+// most kManyTrials.
 std::int64_t trials_of(std::int64_t high, std::int64_t low) {
   constexpr std::int64_t kHigh = std::int64_t{1} << 32;
   high += low / kHigh;

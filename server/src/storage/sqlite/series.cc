@@ -1,5 +1,5 @@
 // Stores the series of reports (R59), and joins the rows of an attempt when the attempt has ended.
-// See writer.h, stored_series.h and migrations/0013_series.sql.
+// See writer.h, stored_series.h and migrations/to_0020/0013_series.sql.
 #include <algorithm>
 
 #include "storage/sqlite/db/rows.h"

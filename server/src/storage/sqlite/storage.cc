@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "storage/sqlite/contribution/contribution.h"
+#include "storage/sqlite/contribution/passphrase.h"
 #include "storage/sqlite/copy.h"
 #include "storage/sqlite/open.h"
 #include "storage/sqlite/schema.h"
@@ -244,6 +245,9 @@ Result<std::vector<StudyId>> SqliteStorage::studies_of_device(const std::string&
 }
 Result<std::vector<Contribution>> SqliteStorage::contributions(const std::string& device) {
   return guarded([&] { return sqlite::contributions(*readers_.borrow(), device); });
+}
+Result<ContributionTogether> SqliteStorage::contributions_together(const std::string& key_hash) {
+  return guarded([&] { return sqlite::contributions_together(*readers_.borrow(), key_hash); });
 }
 Result<ContributionPiece> SqliteStorage::next_contributions(std::int64_t today,
                                                             PieceLimits limits) {

@@ -87,6 +87,7 @@ class SqliteStorage final : public Storage {
                                                       std::int64_t limit) override;
   Result<std::vector<StudyId>> studies_of_device(const std::string& device) override;
   Result<std::vector<Contribution>> contributions(const std::string& device) override;
+  Result<ContributionTogether> contributions_together(const std::string& key_hash) override;
   Result<ContributionPiece> next_contributions(std::int64_t today, PieceLimits limits) override;
   Result<std::vector<std::string>> devices_of_code(std::int64_t code) override;
   Result<StoredBytes> stored(const std::string& owner) override;

@@ -217,6 +217,7 @@ class Writer {
   Outcome apply_one(const RevokeDevice& revoke);
   Outcome apply_one(const EraseDevice& erase);
   Outcome apply_one(const SeeDevice& see);
+  Outcome apply_one(const JoinPassphrase& join);
   Outcome apply_one(const CollectDevice& collect);
   // Removes what is left of a device of this project whose row was removed.
   void forget_device(const std::string& device, const std::string& project);

@@ -210,6 +210,9 @@ class FaultyStorage final : public Storage {
   Result<std::vector<Contribution>> contributions(const std::string& device) override {
     return read<std::vector<Contribution>>([&] { return inner_->contributions(device); });
   }
+  Result<ContributionTogether> contributions_together(const std::string& key_hash) override {
+    return read<ContributionTogether>([&] { return inner_->contributions_together(key_hash); });
+  }
   Result<ContributionPiece> next_contributions(std::int64_t today, PieceLimits limits) override {
     return read<ContributionPiece>([&] { return inner_->next_contributions(today, limits); });
   }

@@ -141,7 +141,7 @@ TEST_F(PostgresTest, AServerThatWaitsChangesNoTables) {
   sql("ALTER TABLE devices DROP COLUMN code; DROP TABLE rejections; ALTER TABLE trials DROP COLUMN "
       "rejected;"
       " ALTER TABLE attempts DROP COLUMN rejection, DROP COLUMN inherited;"
-      " DROP TABLE contributions; DROP TABLE contribution_fold;"
+      " DROP TABLE device_passphrases; DROP TABLE contributions; DROP TABLE contribution_fold;"
       " ALTER TABLE attempts DROP COLUMN given_ms, DROP COLUMN moved_best;"
       " ALTER TABLE shards DROP COLUMN peer, DROP COLUMN peer_secret;"
       " DELETE FROM schema_versions WHERE version >= 6;"
@@ -172,7 +172,7 @@ TEST_F(PostgresTest, ResultsFromBeforeAnUpgradeAreCountedInPieces) {
     }
   }
   sql("UPDATE attempts SET started_at = started_at - 3000;"
-      " DROP TABLE contributions; DROP TABLE contribution_fold;"
+      " DROP TABLE device_passphrases; DROP TABLE contributions; DROP TABLE contribution_fold;"
       " ALTER TABLE attempts DROP COLUMN given_ms, DROP COLUMN moved_best;"
       " DELETE FROM schema_versions WHERE version >= 9");
   const auto storage = open().value();

@@ -169,6 +169,9 @@ constexpr RowRule kRules[] = {
      " WHERE trials < 0 OR ms < 0 OR moved < 0"
      " UNION ALL SELECT 'all devices' FROM contribution_fold WHERE seq > (SELECT max(given.seq,"
      " (SELECT coalesce(max(cursor), 0) FROM study_progress)) FROM given)"},
+    {"passphrases", "a device that does not exist has a passphrase",
+     "SELECT 'device ' || device FROM device_passphrases WHERE device NOT IN"
+     " (SELECT id FROM devices)"},
     {"audit_totals", "the length of the audit log is wrong",
      "SELECT 'actor ' || coalesce(k.actor, c.actor) FROM audit_totals AS k FULL JOIN"
      " (SELECT actor, count(*) AS entries, sum(64 + length(CAST(actor || action || object ||"

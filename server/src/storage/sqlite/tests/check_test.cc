@@ -170,6 +170,7 @@ TEST_F(CheckTest, EachDamageIsFound) {
       {"contributions", "UPDATE attempts SET given_ms = 1000000 WHERE id = 1"},
       {"contributions", "INSERT INTO contributions VALUES ('other', 0, 'default', 1, -1, 0)"},
       {"contributions", "UPDATE contribution_fold SET seq = seq + 1"},
+      {"passphrases", "INSERT INTO device_passphrases VALUES ('nobody', 'x')"},
       {"audit_totals", "UPDATE audit_totals SET entries = 7"},
       {"audit_totals", "UPDATE audit_total SET bytes = 7"},
       {"single_rows", "DELETE FROM kept_time"},

@@ -54,7 +54,8 @@ class SqliteFile : public testing::Test {
 
   // Gives the file the schema of version 22.
   static void undo_seen_devices(sqlite::Db& db) {
-    db.exec("DROP TABLE contributions");  // of version 29, with the next three
+    db.exec("DROP TABLE device_passphrases");  // of version 30
+    db.exec("DROP TABLE contributions");       // of version 29, with the next three
     db.exec("DROP TABLE contribution_fold");
     db.exec("ALTER TABLE attempts DROP COLUMN given_ms");
     db.exec("ALTER TABLE attempts DROP COLUMN moved_best");

@@ -120,7 +120,7 @@ TEST_F(VersionsTest, ResultsFromBeforeAnUpgradeAreCountedInPieces) {
     sqlite::Db db(path_, sqlite::Db::Mode::read_write);
     db.exec(
         "UPDATE attempts SET started_at = started_at - 3000;"
-        "DROP TABLE contributions; DROP TABLE contribution_fold;"
+        "DROP TABLE device_passphrases; DROP TABLE contributions; DROP TABLE contribution_fold;"
         " ALTER TABLE attempts DROP COLUMN given_ms; ALTER TABLE attempts DROP COLUMN moved_best;"
         " PRAGMA user_version = 28");
   }
