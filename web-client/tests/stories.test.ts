@@ -5,6 +5,7 @@ import { readFile } from "node:fs/promises";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { en } from "../src/i18n/en.ts";
+import { enPassphrase } from "../src/i18n/passphrase/en.ts";
 import { OTHER_PROJECT, STORY_CODE, stories } from "../src/stories/states.ts";
 import { launch } from "./support/browser.ts";
 import {
@@ -48,6 +49,7 @@ describeStories({
   show: async (page, name, language) => {
     await show(page, name, language);
     for (const folded of await page.locator("summary").all()) await folded.click();
+    await page.locator("[data-passphrase-view]:not([data-passphrase-view=working])").waitFor();
   },
 });
 
@@ -109,6 +111,49 @@ it("works by keyboard alone, and the focus is never lost", async () => {
   await expect.poll(focused).toBe("state");
   await page.keyboard.press("Tab");
   await expect.poll(focused).toBe("start");
+  await page.close();
+});
+
+it("words are kept and entered by keyboard alone, and the focus is never lost", async () => {
+  const permissions = ["clipboard-read", "clipboard-write"];
+  const page = await browser.newPage({ viewport: { width: 320, height: 640 }, permissions });
+  await show(page, "passphrase_words", "en");
+  await page.locator(".passphrase summary").focus();
+  await page.keyboard.press("Enter");
+  const focused = () =>
+    page.evaluate(
+      () =>
+        document.activeElement?.getAttribute("data-action") ?? document.activeElement?.className,
+    );
+  const view = (kind: string) => page.locator(`[data-passphrase-view=${kind}]`).waitFor();
+  await view("words");
+  await expect.poll(() => page.locator(".passphrase-words li").count()).toBe(8);
+  await page.keyboard.press("Tab");
+  await expect.poll(focused).toBe("passphrase_copy");
+  await page.keyboard.press("Enter");
+  await page.locator(".passphrase [role=status]", { hasText: enPassphrase.copied }).waitFor();
+  const words = await page.locator(".passphrase-words li").allTextContents();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(words.join(" "));
+  await page.keyboard.press("Tab");
+  await expect.poll(focused).toBe("passphrase_done");
+  await page.keyboard.press("Enter");
+  await view("closed");
+  await expect.poll(focused).toBe("passphrase-content");
+  for (const action of ["passphrase_make", "passphrase_enter"]) {
+    await page.keyboard.press("Tab");
+    await expect.poll(focused).toBe(action);
+  }
+  await page.keyboard.press("Space");
+  await view("entry");
+  await page.keyboard.press("Tab");
+  await page.keyboard.type("correct horse battery");
+  await page.keyboard.press("Tab");
+  await expect.poll(focused).toBe("passphrase_confirm");
+  await page.keyboard.press("Enter");
+  await page.locator("#passphrase-hint", { hasText: "horse" }).waitFor();
+  expect(await page.locator("[name=passphrase]").getAttribute("aria-invalid")).toBe("true");
+  // What was entered is still there, to be mended.
+  expect(await page.locator("[name=passphrase]").inputValue()).toBe("correct horse battery");
   await page.close();
 });
 

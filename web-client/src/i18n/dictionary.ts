@@ -229,6 +229,8 @@ export interface Dictionary {
     readonly items: readonly string[];
   };
 
+  /** The heading of the part about the passphrase, whose other texts are fetched when it is opened. */
+  readonly passphrase: string;
   /** Texts about when this device computes. */
   readonly limits: LimitsWords;
   /** Texts about the page as an app. */

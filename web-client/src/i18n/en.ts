@@ -326,10 +326,12 @@ export const en: Dictionary = {
       "A random id that this browser keeps. You need no account, and nobody asks for your name.",
       "Whether this is a phone, a tablet or a computer, the kind of browser, its memory, and its number of processor cores. About its graphics processor: its maker and family, whether it is only simulated by software, whether it computes in half precision, and the size of the largest array.",
       "The results of the trials that it computes, and how long they took. From these it counts, day by day, what this device has given.",
+      "If you keep that with eight words: a hash of the words, and which devices have it. Never the words.",
       "Its network address, as with every web page.",
     ],
   },
 
+  passphrase: "Keep what you have given",
   limits: enLimits,
   app: enApp,
   selfTest: "Test what this browser can do",

@@ -15,6 +15,10 @@ import {
 } from "./language.ts";
 import { LanguageChoice, readableLanguage } from "./language_choice.ts";
 import { PageWords } from "./page_words.ts";
+import { enPassphrase } from "./passphrase/en.ts";
+import { esPassphrase } from "./passphrase/es.ts";
+import { jaPassphrase } from "./passphrase/ja.ts";
+import { zhPassphrase } from "./passphrase/zh.ts";
 import { describeWords } from "./words.fixture.ts";
 import { zh } from "./zh/index.ts";
 
@@ -28,6 +32,13 @@ describeWords(
     notInEnglish: ["/notReviewed"],
   },
 );
+
+describeWords("the passphrase's words", {
+  en: { tag: "en", ...enPassphrase },
+  es: { tag: "es", ...esPassphrase },
+  ja: { tag: "ja", ...jaPassphrase },
+  zh: { tag: "zh-Hans", ...zhPassphrase },
+});
 
 it("Every language has its words.", async () => {
   const all = { en, es, ja, zh };

@@ -7,6 +7,7 @@ import { downloadSize, NOTHING_KEPT, SCRIPT_BYTES } from "./download/download.ts
 import type { CodeResult } from "./enrolment_code.ts";
 import type { Given } from "./given/given_api.ts";
 import { JoinStore, type Memory } from "./join_store.ts";
+import { passphrasePart } from "./passphrase/passphrase.fixture.ts";
 import type { ProjectLoad } from "./project_api.ts";
 
 function fakeVolunteer(): FakeVolunteer {
@@ -52,6 +53,7 @@ function scenario(
   loads: ProjectLoad[],
   code: CodeResult = { kind: "codes", codes: ["hfe_1"] },
   memory: Memory = fakeMemory().memory,
+  passphrase = passphrasePart(),
 ) {
   const volunteer = fakeVolunteer();
   const other = fakeVolunteer();
@@ -82,6 +84,7 @@ function scenario(
       givenAsked.push(asking);
       return given.get(asking) ?? null;
     },
+    passphrase,
     now: () => clock.ms,
     after: (_ms, run) => void later.push(run),
     every: (_ms, tick) => {
@@ -469,6 +472,21 @@ describe("a device that comes back", () => {
     expect(store.given.value?.spans.map(({ trials }) => trials)).toEqual(["7", "14", "28"]);
     volunteer.show({ state: { phase: "forgotten" } });
     expect(store.given.value).toBeNull();
+  });
+
+  it("shows what all devices of a passphrase gave, each once, also without a device here", async () => {
+    const passphrase = passphrasePart({ devices: 2, given: givenOf(50) });
+    await passphrase.refresh();
+    const { memory } = fakeMemory([one]);
+    const { store, given } = scenario([stories.idle.load], back, memory, passphrase);
+    given.set("hfe_1", givenOf(20));
+    await settled();
+    expect(store.given.value?.spans.at(-1)?.trials).toBe("50");
+    expect(store.contribution.value?.trials).toBe("20"); // what this device gave to this project
+    const fresh = scenario([stories.idle.load], undefined, fakeMemory().memory, passphrase).store;
+    expect(fresh.given.value?.spans.at(-1)?.trials).toBe("50");
+    passphrase.forget();
+    expect(fresh.given.value).toBeNull();
   });
 
   it("shows less than its own count only when the server has had the time to count it", async () => {

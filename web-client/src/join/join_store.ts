@@ -27,6 +27,7 @@ import { type GivenView, givenView } from "./given/given_view.ts";
 import type { GpuShare } from "./gpu_share.ts";
 import type { InAppBrowser } from "./in_app.ts";
 import { memoryNotes } from "./memory_notes.ts";
+import type { PassphrasePart } from "./passphrase/passphrase_part.ts";
 import type { ProjectLoad } from "./project_api.ts";
 import {
   type ContributionView,
@@ -67,6 +68,8 @@ export interface JoinEnvironment {
   readonly downloadSize: (downloads: Downloads) => Promise<DownloadSize | null>;
   /** Asks the server what it has counted for the device of a code; null without a device or an answer. */
   readonly fetchGiven: (code: string) => Promise<Given | null>;
+  /** The passphrase of this browser's devices. */
+  readonly passphrase: PassphrasePart;
   /** Returns the time in Unix milliseconds. */
   readonly now: () => number;
   /** Calls `run` once after about `ms` milliseconds. */
@@ -142,7 +145,9 @@ export class JoinStore {
   readonly contribution: ReadonlySignal<ContributionView | null>;
   /** What a start fetches for the chosen project; null while that is not known. */
   readonly download: ReadonlySignal<DownloadSize | null>;
-  /** What the devices of this browser gave, as the server says; null if nothing. */
+  /**
+   * What the devices of this browser gave, and those that have the same passphrase, as the server says; null if nothing.
+   */
   readonly given: ReadonlySignal<GivenView | null>;
   /** The title of the tab. It shows the state once the device takes part. */
   readonly title: ReadonlySignal<string>;
@@ -156,6 +161,7 @@ export class JoinStore {
   readonly notes: ReadonlySignal<readonly string[]>;
   /** Whether the page shows the remembered projects, and not those of a link. */
   readonly isMemory: boolean;
+  readonly passphrase: PassphrasePart;
   readonly gpuShare: Signal<GpuShare>;
   readonly hasGpu: boolean;
   /** When this device may compute. */
@@ -250,13 +256,9 @@ export class JoinStore {
       const given = now?.state.phase === "idle" ? earlier : now?.contribution;
       return this.#contributionOf(this.#code, given);
     });
+    this.passphrase = environment.passphrase;
     this.given = computed(() =>
-      givenView(
-        [...this.#given.given.value.values()],
-        this.#nowMs.value,
-        this.words.value.given,
-        this.format.value,
-      ),
+      givenView(this.#givenParts(), this.#nowMs.value, this.words.value.given, this.format.value),
     );
     this.title = computed(() => {
       const { phase, title } = this.panel.value;
@@ -440,6 +442,12 @@ export class JoinStore {
   #contributionOf(code: string, counted: Contribution | undefined): ContributionView | null {
     const shown = counted === undefined ? undefined : this.#given.inAll(code, counted);
     return contributionView(shown, this.words.value, this.format.value);
+  }
+
+  /** The devices of a passphrase are counted together, with those of this browser. */
+  #givenParts(): readonly Given[] {
+    const together = this.passphrase.together.value;
+    return together === null ? [...this.#given.given.value.values()] : [together.given];
   }
 
   get #code(): string {

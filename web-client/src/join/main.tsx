@@ -24,6 +24,7 @@ import { inAppBrowser } from "./in_app.ts";
 import { JoinStore } from "./join_store.ts";
 import { rememberedLimits, rememberLimits } from "./limits_view.ts";
 import { JoinPage } from "./page.tsx";
+import { PassphrasePart } from "./passphrase/passphrase_part.ts";
 import { fetchProject } from "./project_api.ts";
 import { isKept, recall } from "./recall.ts";
 
@@ -73,6 +74,19 @@ const every = (ms: number, tick: () => void) => {
   return () => clearInterval(timer);
 };
 
+const passphrase = new PassphrasePart(local, async () => {
+  const { passphraseStore } = await import("./passphrase/browser_store.ts");
+  return passphraseStore(local, async () => {
+    // A project that this browser could not remember may have a device, too.
+    const { projects } = await memory.list();
+    const codes = new Set(projects.map((project) => project.code));
+    if (code.kind === "codes") for (const one of code.codes) codes.add(one);
+    const all = await Promise.all([...codes].map((one) => memory.authorizationOf(one)));
+    return all.filter((authorization) => authorization !== null);
+  });
+});
+void passphrase.refresh();
+
 const store = new JoinStore({
   code,
   memory: {
@@ -87,7 +101,10 @@ const store = new JoinStore({
       dropTabCode(address);
       await memory.forget(one);
       const { projects } = await memory.list();
-      if (projects.length === 0) await shell.forget();
+      if (projects.length === 0) {
+        passphrase.forget();
+        await shell.forget();
+      }
     },
     isKept: async (ask) => (await isKept(navigator.storage, ask)) && !isIos,
     clearAddress: () => clearCode(address),
@@ -99,10 +116,12 @@ const store = new JoinStore({
     downloadSize(downloads, memories.projects.length > 0 ? keptHere : NOTHING_KEPT),
   fetchGiven: async (one) => {
     const authorization = await memory.authorizationOf(one);
-    return authorization === null
-      ? null
-      : await fetchGiven(authorization, (path, init) => fetch(path, init));
+    if (authorization === null) return null;
+    await passphrase.link(authorization);
+    void passphrase.refresh();
+    return fetchGiven(authorization, (path, init) => fetch(path, init));
   },
+  passphrase,
   now: () => performance.timeOrigin + performance.now(),
   after: (ms, run) => setTimeout(run, ms),
   every,

@@ -14,6 +14,7 @@ import type { JoinStore } from "./join_store.ts";
 import { LimitsPanel } from "./limits_panel.tsx";
 import { Night, type NightClock } from "./night.tsx";
 import { Panel } from "./panel.tsx";
+import { PassphrasePanel } from "./passphrase/passphrase_panel.tsx";
 
 interface Props {
   readonly store: JoinStore;
@@ -86,6 +87,13 @@ function About({ store, app, isJoined }: AboutProps) {
         </div>
       )}
       <GivenPanel view={store.given.value} words={words.given} />
+      <PassphrasePanel
+        part={store.passphrase}
+        language={store.choice.language.value}
+        format={format}
+        summary={words.passphrase}
+        failed={words.projectProblems.unreachable.title}
+      />
       <GpuShareChoice store={store} />
       <LimitsPanel store={store} />
       <details class="privacy">

@@ -15,6 +15,8 @@ import { readableLanguage } from "../i18n/language_choice.ts";
 import { downloadSize, NOTHING_KEPT } from "../join/download/download.ts";
 import { JoinStore } from "../join/join_store.ts";
 import { type AppParts, JoinPage } from "../join/page.tsx";
+import { PassphrasePart } from "../join/passphrase/passphrase_part.ts";
+import { PassphraseStore } from "../join/passphrase/passphrase_store.ts";
 import { FakeVolunteer } from "./fake_volunteer.ts";
 import {
   AFTER_START,
@@ -27,6 +29,31 @@ import {
   stories,
 } from "./states.ts";
 import { showStory } from "./story_page.tsx";
+
+function storyPassphrase({ together, passphrase }: Story): PassphrasePart {
+  let drawn = 0;
+  const unreachable = { kind: "problem", problem: "unreachable" } as const;
+  const kept = { key: "7".repeat(64), devices: [] };
+  const storage = {
+    getItem: () => (together === null ? null : JSON.stringify(kept)),
+    setItem: () => {},
+    removeItem: () => {},
+  };
+  const store = new PassphraseStore({
+    storage,
+    authorizations: async () => (passphrase === "no_device" ? [] : ["Device a:b"]),
+    fetchTogether: async () =>
+      together === null ? unreachable : { kind: "answer", answer: together },
+    join: async () => ({ kind: "answer", answer: true }),
+    loadWords: async () => (await import("../join/passphrase/word_list.ts")).wordList,
+    fillRandom: (numbers) => numbers.fill(drawn++ * 150),
+  });
+  if (passphrase === "entry") void store.restore("correct horse battery staple");
+  else if (passphrase !== "closed") void store.make();
+  const part = new PassphrasePart(storage, async () => store);
+  void part.refresh();
+  return part;
+}
 
 function storyStore(name: StoryName, language: VolunteerLanguage): JoinStore {
   const story: Story = stories[name];
@@ -68,6 +95,7 @@ function storyStore(name: StoryName, language: VolunteerLanguage): JoinStore {
       code === OTHER_CODE ? { kind: "ready", project: OTHER_PROJECT } : story.load,
     downloadSize: (downloads) => downloadSize(downloads, NOTHING_KEPT),
     fetchGiven: async (code) => story.given[code] ?? null,
+    passphrase: storyPassphrase(story),
     now: () => STORY_NOW_MS,
     after: () => {},
     every: () => () => {},

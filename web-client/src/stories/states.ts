@@ -15,6 +15,7 @@ import type { Downloads } from "../join/download/download.ts";
 import type { CodeResult } from "../join/enrolment_code.ts";
 import type { Given } from "../join/given/given_api.ts";
 import type { InAppBrowser } from "../join/in_app.ts";
+import type { Together } from "../join/passphrase/passphrase_api.ts";
 import type { ProjectLoad } from "../join/project_api.ts";
 
 /** The fixed time of the stories: 2026-11-21 09:30 UTC. */
@@ -36,6 +37,10 @@ export interface Story {
   readonly before: Contribution | null;
   /** What the server has counted, by enrolment code. */
   readonly given: Readonly<Record<string, Given>>;
+  /** What the devices of the passphrase gave; null without one. */
+  readonly together: Together | null;
+  /** What is open in the part about the passphrase. */
+  readonly passphrase: "closed" | "words" | "entry" | "no_device";
   /** The project's name on the earlier visit. */
   readonly earlierName: string;
   readonly damaged: number;
@@ -136,6 +141,8 @@ const BASE: Story = {
   inApp: null,
   before: null,
   given: {},
+  together: null,
+  passphrase: "closed",
   earlierName: PROJECT.name,
   damaged: 0,
   refusesStorage: false,
@@ -229,6 +236,16 @@ export const stories = {
       [OTHER_CODE]: counted(1, 0, 0, OTHER_PROJECT.name),
     },
   },
+  given_together: {
+    ...BASE,
+    code: BACK,
+    before: some,
+    given: { [STORY_CODE]: counted(12, 1_490_000, 3) },
+    together: { devices: 3, given: counted(240, 61_490_000, 17) },
+  },
+  passphrase_words: { ...BASE, code: BACK, before: some, passphrase: "words" },
+  passphrase_entry: { ...BASE, code: BACK, before: some, passphrase: "entry" },
+  passphrase_no_device: { ...BASE, passphrase: "no_device" },
   renamed: { ...BASE, code: BACK, before: some, earlierName: "CNNs" },
   link_ended: { ...BASE, code: BACK, before: some, load: { kind: "problem", problem: "bad_code" } },
   back_unreachable: {

@@ -346,10 +346,12 @@ export const es: Dictionary = {
       "Un identificador al azar que este navegador guarda. No necesitas cuenta y nadie te pide tu nombre.",
       "Si es un teléfono, una tableta o un ordenador, el tipo de navegador, su memoria y su número de núcleos. De su procesador gráfico: el fabricante y la familia, si solo lo simula el software, si calcula con media precisión y el tamaño de la matriz más grande.",
       "Los resultados de las pruebas que calcula y cuánto tardaron. Con ellos cuenta, día a día, lo que este dispositivo ha aportado.",
+      "Si lo conservas con ocho palabras: un hash de las palabras y qué dispositivos lo tienen. Nunca las palabras.",
       "Su dirección de red, como cualquier página web.",
     ],
   },
 
+  passphrase: "Conservar lo que has aportado",
   limits: esLimits,
   app: esApp,
   selfTest: "Comprobar qué puede hacer este navegador",
