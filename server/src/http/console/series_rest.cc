@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "http/console/console_rest.h"
+#include "http/console/packed.h"
 #include "http/console/shown_places.h"
 #include "http/console/study_access.h"
 #include "protocol/json/json_writer.h"
@@ -116,7 +117,7 @@ Result<Response> of_finished(const SiteContext& context, const Request& request)
   ObjectWriter page(out);
   TRY(const std::size_t count, append_trials(page.begin("trials"), context, trials, wanted));
   page.integer("cursor", count == 0 ? asked.after : trials[count - 1].trial.seq).end();
-  return json_response(200, std::move(out));
+  return packed_json(request, std::move(out));
 }
 
 // The cursor is the number from which the next page begins, as in the list of unfinished trials.
@@ -133,7 +134,7 @@ Result<Response> of_unfinished(const SiteContext& context, const Request& reques
   page.integer("cursor", count == 0 ? asked.after : to_int(trials[count - 1].trial.key.number) + 1)
       .boolean("more", more)
       .end();
-  return json_response(200, std::move(out));
+  return packed_json(request, std::move(out));
 }
 
 Result<Response> of_trial(const SiteContext& context, const Request& request) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "http/console/console_rest.h"
+#include "http/console/packed.h"
 #include "http/console/rows.h"
 #include "http/console/study_access.h"
 #include "protocol/codec.h"
@@ -53,7 +54,7 @@ Result<Response> trials(const SiteContext& context, const Request& request) {
   ObjectWriter page(out);
   append_trials(page.begin("trials"), context, found, request.query);
   page.integer("cursor", found.empty() ? wanted.after : found.back().trial.seq).end();
-  return json_response(200, std::move(out));
+  return packed_json(request, std::move(out));
 }
 
 // Sends a page of trials that are ordered by their numbers. The cursor is the number from which the
@@ -67,7 +68,7 @@ Result<Response> page_by_number(const SiteContext& context, const Request& reque
   page.integer("cursor", found.empty() ? wanted.after : to_int(found.back().trial.key.number) + 1)
       .boolean("more", more)
       .end();
-  return json_response(200, std::move(out));
+  return packed_json(request, std::move(out));
 }
 
 Result<Response> unfinished(const SiteContext& context, const Request& request) {
