@@ -17,7 +17,6 @@ import { Key, ScatterPlot } from "./scatter_view.tsx";
 
 /** The number of regions, one above the other. */
 const LEVELS = 8;
-const NO_SPACE = new Map();
 
 const round = (value: number) => Math.round(value * 10) / 10;
 /** Places a node of the surface. The surface reaches the edges of the plot, where no dots are. */
@@ -39,10 +38,9 @@ function ContourPlot({ pair, store, isLog }: Props) {
   const format = store.format.value;
   const objective = pair.objective.value;
   const direction = study.directions[objective] ?? "minimize";
-  const space = store.space.value ?? NO_SPACE;
   const contour = useMemo(
-    () => contourOf(rows, [x.values.name, y.values.name], objective, direction, space),
-    [rows, x.values.name, y.values.name, objective, direction, space],
+    () => contourOf(rows, [x.values, y.values], objective, direction),
+    [rows, x.values, y.values, objective, direction],
   );
   const values = useMemo(
     () => rows.map((row) => row.exactValues[objective] ?? Number.NaN),

@@ -89,16 +89,14 @@ function padded(least: number, most: number, isLog: boolean): readonly [number, 
   return [least - padding, most + padding];
 }
 
-/** Returns the values of the rows, which are complete and have a finite objective. */
+/** Returns the values of the rows, which are complete and have a finite objective, over two axes of these rows. */
 export function contourOf(
   rows: readonly TrialRow[],
-  [xName, yName]: readonly [x: string, y: string],
+  [x, y]: readonly [x: ContourAxis, y: ContourAxis],
   objective: number,
   direction: "minimize" | "maximize",
-  space: ReadonlyMap<string, Distribution> = new Map(),
 ): Contour {
-  const [x, y] = [contourAxis(rows, xName, space), contourAxis(rows, yName, space)];
-  const isFlat = xName === yName || x.places.length < 2 || y.places.length < 2;
+  const isFlat = x.name === y.name || x.places.length < 2 || y.places.length < 2;
   const best = new Map<number, [number, number, number]>();
   const [xIndex, yIndex] = [indicesOf(x), indicesOf(y)];
   const better = direction === "minimize" ? Math.min : Math.max;

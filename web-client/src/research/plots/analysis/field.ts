@@ -6,10 +6,8 @@ const ACROSS = 57;
 const UP = 41;
 /** The cells in which trials are put together, along both axes, so that 100,000 trials take no longer than 1,000. */
 const BINS = 28;
-/** The weight of a trial falls with this power of its distance (Shepard's interpolation). */
-const POWER = 3;
-/** A node so near to a trial has the trial's value. Places are from 0 to 1. */
-const SAME = 1e-6;
+/** A node so near to a trial has the trial's value. It is a squared distance; places are from 0 to 1. */
+const SAME = 1e-12;
 
 export interface Field {
   readonly across: number;
@@ -60,15 +58,17 @@ export function fieldOf(points: readonly FieldPoint[]): Field | null {
   return { across: ACROSS, up: UP, heights, least, most };
 }
 
+/** The weight of a trial falls with the third power of its distance (Shepard's interpolation). */
 function heightAt(known: readonly FieldPoint[], x: number, y: number): number {
   let weights = 0;
   let sum = 0;
   for (const point of known) {
-    const distance = Math.hypot(point.x - x, point.y - y);
-    if (distance < SAME) {
+    const [dx, dy] = [point.x - x, point.y - y];
+    const square = dx * dx + dy * dy;
+    if (square < SAME) {
       return point.height;
     }
-    const weight = distance ** -POWER;
+    const weight = 1 / (square * Math.sqrt(square));
     weights += weight;
     sum += weight * point.height;
   }

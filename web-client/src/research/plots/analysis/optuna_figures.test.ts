@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import cases from "../../../../../tests/figures/golden/cases.json" with { type: "json" };
 import { trialOf } from "../../model/rows.ts";
 import { completeRows, finiteRows } from "./complete_rows.ts";
-import { contourOf } from "./contour.ts";
+import { contourAxis, contourOf } from "./contour.ts";
 import { edfOf } from "./edf.ts";
 import { hypervolumeHistory } from "./hypervolume.ts";
 import { importancesOf } from "./importance.ts";
@@ -104,7 +104,9 @@ describe.each(cases as unknown as readonly Case[])("$name", (one) => {
   it.each(one.figures.contour ?? [])("has Optuna's contour of $params", (figure) => {
     const [x = "", y = ""] = figure.params;
     const direction = one.directions[0] ?? "minimize";
-    const found = contourOf(finiteRows(complete, 0), [x, y], 0, direction);
+    const rows = finiteRows(complete, 0);
+    const axes = [contourAxis(rows, x, new Map()), contourAxis(rows, y, new Map())] as const;
+    const found = contourOf(rows, axes, 0, direction);
     if (figure.z.length === 0) {
       expect(found.cells).toEqual([]);
       return;
