@@ -22,7 +22,11 @@ describe("distributionOf", () => {
   it.each([
     ...["", "{", "null", "[]", "1", '{"name":"FloatDistribution"}'],
     text("FloatDistribution", { low: "0", high: 1 }),
+    text("FloatDistribution", { low: 2, high: 1 }),
+    text("FloatDistribution", { low: 0, high: 1, log: true }),
+    text("IntDistribution", { low: 0, high: 1, step: 0 }),
     text("CategoricalDistribution", { choices: 1 }),
+    text("CategoricalDistribution", { choices: [] }),
     text("NormalDistribution", { low: 0, high: 1 }),
     '{"name":"CategoricalDistribution","attributes":{"choices":[NaN]}}',
   ])("is null for what a device has garbled: %s", (garbled) => {

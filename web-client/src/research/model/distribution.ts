@@ -32,12 +32,17 @@ function parsed(text: string): Distribution | null {
   const { name, attributes } = (read ?? {}) as { name?: unknown; attributes?: unknown };
   const { low, high, log, step, choices } = (attributes ?? {}) as Record<string, unknown>;
   if (name === "CategoricalDistribution") {
-    return Array.isArray(choices) ? { kind: "categorical", choices } : null;
+    const isValid = Array.isArray(choices) && choices.length > 0;
+    return isValid ? { kind: "categorical", choices } : null;
   }
   const kind = name === "FloatDistribution" ? "float" : name === "IntDistribution" ? "int" : null;
-  return kind === null || !isNumber(low) || !isNumber(high)
-    ? null
-    : { kind, low, high, isLog: log === true, step: isNumber(step) ? step : null };
+  if (kind === null || !isNumber(low) || !isNumber(high)) {
+    return null;
+  }
+  const isLog = log === true;
+  // Optuna refuses these, too. A plot would divide by zero.
+  const isWrong = low > high || (isLog && low <= 0) || (isNumber(step) && step <= 0);
+  return isWrong ? null : { kind, low, high, isLog, step: isNumber(step) ? step : null };
 }
 
 const keptOnes = new Map<string, Distribution | null>();

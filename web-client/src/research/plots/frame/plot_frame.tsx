@@ -37,8 +37,8 @@ function TableView({ table, title, store }: Pick<Props, "title" | "store"> & { t
         <table class="table best-table">
           <thead>
             <tr>
-              {table.columns.map((name) => (
-                <th scope="col" key={name}>
+              {table.columns.map((name, i) => (
+                <th scope="col" key={`column ${i}`}>
                   {name}
                 </th>
               ))}
