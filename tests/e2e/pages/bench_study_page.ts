@@ -147,6 +147,15 @@ try {
     const drawn = () => page.locator(`[data-part=${view}] [data-plot]`).first().waitFor();
     costs.set(`view_${view}`, await cost(page, session, () => go(view), drawn));
   }
+  // One movement of the pointer along an axis of the parallel coordinates, which is the last of the views.
+  const grip = await page.locator('[data-grip="param:momentum"]').boundingBox();
+  if (grip === null) throw new Error("the axis is not shown");
+  const x = grip.x + grip.width / 2;
+  await page.mouse.move(x, grip.y + grip.height / 2);
+  await page.mouse.down();
+  const brush = () => page.mouse.move(x, grip.y + grip.height / 4);
+  costs.set("brush", await cost(page, session, brush, isFiltered));
+  await page.mouse.up();
 } finally {
   await browser.close();
   await server.dispose();
