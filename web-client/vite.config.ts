@@ -6,7 +6,7 @@ import { buildOf } from "./vite.pages.ts";
 
 export default defineConfig({
   ...buildOf(["join", "selftest"], "build/web", [
-    shellFiles("join", ["selftest", "probe-thread", "webgl2_open"]),
+    shellFiles("join", ["selftest", "probe-thread", "webgl2_open", "webgl2_probe"]),
   ]),
   // A worker's file name begins with the name of its source file, because the server sends the files `python-thread*`
   // with a Content-Security-Policy of their own.

@@ -28,7 +28,7 @@ async function runs(...options: string[]): Promise<string> {
 }
 
 const fetched = (volunteer_: Volunteer) =>
-  volunteer_.requests.filter((url) => /arraycore|gpu-thread/.test(url));
+  volunteer_.requests.filter((url) => /arraycore|gpu-thread|webgl2/.test(url));
 
 beforeAll(async () => {
   server = await Server.start({ args: ["--lease-ms", "30000"] });
@@ -109,6 +109,17 @@ describe("with WebGPU", () => {
     expect(volunteer.requests.filter((url) => !url.startsWith(server.compute))).toEqual([]);
     expect(volunteer.errors).toEqual([]);
   });
+});
+
+test("A volunteer without WebGPU computes a study by WebGL2, which agrees with CPython.", async () => {
+  browser = await launchChromium({ webgl2: true });
+  const joined = await joinVolunteer(browser, await server.joinUrl());
+  console.log(await runs("--backend", "webgl2", "--channels", "4"));
+  const { workers } = await server.api<{ workers: { backends: string[] }[] }>("/api/workers");
+  expect(workers.map(({ backends }) => backends)).toEqual([["webgl2", "cpu"]]);
+  expect(joined.requests.filter((url) => url.includes("webgl2_open"))).toHaveLength(1);
+  expect(joined.errors).toEqual([]);
+  await browser.close();
 });
 
 test("A page that is not isolated computes on the CPU's back end, by JSPI.", async () => {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 
 import pytest
 from hyperflock._trial import devices
@@ -10,6 +11,8 @@ from hyperflock._trial.devices import Offer
 
 BOTH = ("webgpu", "cpu")
 NO_GPU = {"webgpu": "no_adapter"}
+OLD = Offer(backends=("webgl2", "cpu"), reasons=NO_GPU)
+NO_WEBGL2 = {"webgl2": "has_webgpu"}
 
 
 @pytest.fixture(autouse=True)
@@ -25,6 +28,12 @@ def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
         ("webgpu", Offer(backends=BOTH, software=True), "webgpu", ""),
         ("auto", Offer(backends=("cpu",), reasons=NO_GPU), "cpu", "no_adapter"),
         ("webgpu", Offer(backends=("cpu",), reasons=NO_GPU), "cpu", "no_adapter"),
+        ("auto", OLD, "webgl2", "no_adapter"),
+        ("auto", replace(OLD, software=True), "cpu", "software_adapter"),
+        ("webgpu", OLD, "webgl2", "no_adapter"),
+        ("webgl2", replace(OLD, software=True), "webgl2", ""),
+        ("webgl2", Offer(backends=BOTH, reasons=NO_WEBGL2), "cpu", "has_webgpu"),
+        ("cpu", OLD, "cpu", ""),
         ("cpu", Offer(backends=BOTH), "cpu", ""),
         ("cpu", Offer(reasons={"cpu": "memory_refused"}), "numpy", "memory_refused"),
         (
@@ -41,7 +50,7 @@ def test_best_back_end(wanted: devices.Backend, offer: Offer, backend: str, reas
     assert (device.backend, device.reason, device.is_gpu) == (
         backend,
         reason,
-        backend == "webgpu",
+        backend in {"webgpu", "webgl2"},
     )
 
 

@@ -193,9 +193,9 @@ void State::on_message(SessionId id, Session& session, const protocol::TrialResu
     what.device_class = attempt->device_class;
     what.run_ms = now - attempt->loading_since;
     what.resumed = attempt->from.has_value();
-    // A device that can no longer open WebGPU must not fail a whole study (R41).
+    // A device that can no longer open its graphics device must not fail a whole study (R41).
     if (message.failure && message.failure->cause == protocol::Cause::device_lost &&
-        protocol::needs_webgpu(studies.at(what.trial->study).spec)) {
+        protocol::needs_graphics(studies.at(what.trial->study).spec)) {
       session.refuse(what.trial->study);
       note_missing_device(session.project);
     }

@@ -46,7 +46,7 @@ class Needs {
   const protocol::DeviceNeeds& operator[](std::size_t number) const { return kinds_[number].needs; }
 
  private:
-  using Key = std::tuple<bool, bool, bool, std::int64_t, std::int64_t, std::int64_t>;
+  using Key = std::tuple<bool, bool, bool, bool, std::int64_t, std::int64_t, std::int64_t>;
   struct Kind {
     protocol::DeviceNeeds needs{};
     std::int64_t studies = 0;
@@ -54,7 +54,7 @@ class Needs {
 
   static Key key_of(const protocol::DeviceNeeds& needs) {
     const protocol::Requirements& wanted = needs.required;
-    return {needs.webgpu,     wanted.f16,   wanted.graphics_card,
+    return {needs.webgpu,     needs.webgl2, wanted.f16,      wanted.graphics_card,
             wanted.memory_mb, wanted.cores, wanted.buffer_mb};
   }
 

@@ -272,7 +272,7 @@ void visit_fields(Codec& codec, M& m) {
   codec.required("data"_key, m.data, List{Object{}, kMaxData});
   codec.object("runtime"_key, [&](auto& inner) {
     inner.required("chainer"_key, m.chainer, Characters{kMaxText, 1});
-    inner.optional("backend"_key, m.backend, OneOf{kBackendNames, "auto, webgpu or cpu"});
+    inner.optional("backend"_key, m.backend, OneOf{kBackendNames, "auto, webgpu, webgl2 or cpu"});
   });
   codec.required("time_limit_ms"_key, m.time_limit_ms, Integer{});
   codec.required("lease_ms"_key, m.lease_ms, Integer{});
@@ -409,7 +409,7 @@ void visit_fields(Codec& codec, M& m) {
   codec.defaulted("seed"_key, m.seed, Integer{});
   codec.object("runtime"_key, [&](auto& inner) {
     inner.required("chainer"_key, m.chainer, Characters{kMaxText, 1});
-    inner.optional("backend"_key, m.backend, OneOf{kBackendNames, "auto, webgpu or cpu"});
+    inner.optional("backend"_key, m.backend, OneOf{kBackendNames, "auto, webgpu, webgl2 or cpu"});
   });
   codec.optional("requires"_key, m.requires_device, Object{});
   codec.optional("versions"_key, m.versions, Object{});

@@ -58,9 +58,10 @@ struct Capabilities {
   std::vector<std::string> backends;
   std::int64_t memory_mb = 0;  // memory in MiB; 0: the browser does not report it
   std::int64_t cores = 0;
-  std::string engine;             // name and version of the browser
-  std::string device_class;       // `class` on the wire
-  std::optional<GpuFacts> gpu{};  // the adapter that WebGPU offers
+  std::string engine;        // name and version of the browser
+  std::string device_class;  // `class` on the wire
+  std::optional<GpuFacts>
+      gpu{};  // the adapter that WebGPU offers, or WebGL2 where there is no WebGPU
   bool operator==(const Capabilities&) const = default;
 };
 

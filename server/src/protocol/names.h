@@ -66,7 +66,7 @@ inline constexpr std::array<std::string_view, 3> kDeviceBackendNames{"cpu", "web
 inline constexpr std::array<std::string_view, 4> kDeviceClassNames{"phone", "tablet", "desktop",
                                                                    "node"};
 inline constexpr std::array<std::string_view, 3> kDataKindNames{"npy", "npz", "file"};
-inline constexpr std::array<std::string_view, 3> kBackendNames{"auto", "webgpu", "cpu"};
+inline constexpr std::array<std::string_view, 4> kBackendNames{"auto", "webgpu", "webgl2", "cpu"};
 template <>
 struct Names<WebhookEvent> {
   static constexpr std::array<std::string_view, 4> kTable{"finished", "stopped", "cancelled",

@@ -185,22 +185,26 @@ std::optional<Failure> out_of_range(const StudySpec& spec, const TrialResult& re
   return std::nullopt;
 }
 
-bool needs_webgpu(const StudySpec& spec) {
+bool needs_graphics(const StudySpec& spec) {
   const Requirements& wanted = spec.requires_device;
-  return spec.backend == "webgpu" || wanted.graphics_card || wanted.f16 || wanted.buffer_mb > 0;
+  return spec.backend == "webgpu" || spec.backend == "webgl2" || wanted.graphics_card ||
+         wanted.f16 || wanted.buffer_mb > 0;
 }
 
 DeviceNeeds device_needs(const StudySpec& spec) {
-  return {needs_webgpu(spec), spec.requires_device};
+  const bool webgl2 = spec.backend == "webgl2";
+  return {needs_graphics(spec) && !webgl2, webgl2, spec.requires_device};
 }
 
 std::string_view unmet(const DeviceNeeds& needs, const Capabilities& device) {
   const Requirements& wanted = needs.required;
   const auto& gpu = device.gpu;
   const auto& backends = device.backends;
-  const bool has_webgpu =
-      gpu && std::find(backends.begin(), backends.end(), "webgpu") != backends.end();
-  if (needs.webgpu && !has_webgpu) return "no_webgpu";
+  const auto has = [&](std::string_view backend) {
+    return gpu && std::find(backends.begin(), backends.end(), backend) != backends.end();
+  };
+  if (needs.webgpu && !has("webgpu")) return "no_webgpu";
+  if (needs.webgl2 && !has("webgl2")) return "no_webgl2";
   if (wanted.graphics_card && gpu->software) return "no_graphics_card";
   if (wanted.f16 && !gpu->f16) return "no_f16";
   if (wanted.buffer_mb > 0 && gpu->buffer_mb < wanted.buffer_mb) return "small_buffers";

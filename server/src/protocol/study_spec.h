@@ -13,13 +13,14 @@
 
 namespace hyperflock::protocol {
 
-// Returns whether only a device with WebGPU may run the study's trials: the study requires that
-// back end, or something that only a graphics device has.
-bool needs_webgpu(const StudySpec& spec);
+// Returns whether only a device with a graphics device may run the study's trials: the study
+// requires WebGPU or WebGL2, or something that only a graphics device has.
+bool needs_graphics(const StudySpec& spec);
 
 // What a study needs of a device (R40). Studies with equal needs can run on the same devices.
 struct DeviceNeeds {
   bool webgpu = false;
+  bool webgl2 = false;
   Requirements required{};
 };
 DeviceNeeds device_needs(const StudySpec& spec);

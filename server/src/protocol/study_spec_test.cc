@@ -60,6 +60,15 @@ TEST(Placement, R40_WhatIsMissingHasItsCode) {
   StudySpec spec;
   spec.backend = "webgpu";
   EXPECT_EQ(unmet(spec, {{"cpu"}, 4'096, 4, "test 1", "desktop"}), "no_webgpu");
+  Capabilities old{{"webgl2", "cpu"}, 4'096, 4, "test 1", "desktop"};
+  old.gpu = GpuFacts{"vendor family", false, false, 512};
+  EXPECT_EQ(unmet(spec, old), "no_webgpu");
+  StudySpec by_webgl2;
+  by_webgl2.backend = "webgl2";
+  EXPECT_EQ(unmet(by_webgl2, old), "");
+  EXPECT_EQ(unmet(by_webgl2, {{"cpu"}, 4'096, 4, "test 1", "desktop"}), "no_webgl2");
+  by_webgl2.requires_device.f16 = true;
+  EXPECT_EQ(unmet(by_webgl2, old), "no_f16");
   Capabilities device = gpu_device();
   device.backends = {"cpu"};
   EXPECT_EQ(unmet(spec, device), "no_webgpu");

@@ -22,7 +22,7 @@ import {
 import { watchClock } from "./clock_watch.ts";
 import { capabilitiesOf, heapLimitOf } from "./device/capabilities.ts";
 import { deviceOffer, lentGpu } from "./device/device_offer.ts";
-import { probeGpu } from "./device/gpu_probe.ts";
+import { probeGraphics } from "./device/gpu_probe.ts";
 import * as api from "./files/api.ts";
 import { fetchArraycore } from "./files/arraycore_parts.ts";
 import { authorizationOf } from "./files/authorization.ts";
@@ -169,7 +169,7 @@ export class Agent {
     const kept = device === null ? null : await this.#checkpoints.find();
     // Python loads while the graphics device is examined. Without shared memory it is not examined, because no trial
     // can use it.
-    const gpu = this.#isShared ? await probeGpu(navigator.gpu, (ms) => pause(ms)) : undefined;
+    const gpu = this.#isShared ? await probeGraphics(navigator.gpu, (ms) => pause(ms)) : undefined;
     const told = capabilitiesOf(navigator);
     this.#capabilities = capabilitiesOf(navigator, lentGpu(gpu, told, this.#isCareful));
     this.#hasStarted = true;

@@ -91,8 +91,9 @@ async function run(job: Job, teller: Teller): Promise<void> {
   const isShared = sharesMemory(globalThis as ProbeScope);
   const plain = capabilitiesOf(navigator);
   const isWanted = job.opened === "webgpu" && lease.runtime.backend !== undefined;
-  const gpu = isWanted ? await probeGpu(navigator.gpu, pause) : undefined;
-  const capabilities = capabilitiesOf(navigator, lentGpu(gpu, plain));
+  const facts = isWanted ? await probeGpu(navigator.gpu, pause) : undefined;
+  const graphics = facts && ({ backend: "webgpu", facts } as const);
+  const capabilities = capabilitiesOf(navigator, lentGpu(graphics, plain));
   const points: [step: number, value: number][] = [];
   const rows: LoggedRow[] = [];
   const end = (event: Pick<Extract<AgentEvent, { kind: "outcome" }>, "outcome"> & object) =>
@@ -153,7 +154,7 @@ async function run(job: Job, teller: Teller): Promise<void> {
       }
     },
   });
-  host.run(job.again && gpu !== undefined ? onWebgpu(lease) : lease);
+  host.run(job.again && graphics !== undefined ? onWebgpu(lease) : lease);
 }
 
 /** Requires WebGPU for a trial that ran on WebGPU, even if only a software adapter exists. */

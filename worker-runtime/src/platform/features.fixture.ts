@@ -210,7 +210,7 @@ const optional: readonly Feature[] = [
     since: since(113, 141, 26),
     usedBy: "agent, gpu",
     without: "goes on",
-    consequence: "Trials compute on the processor.",
+    consequence: "Trials compute by WebGL2, or on the processor.",
     remove: navigatorLacks("gpu"),
     present: "'gpu' in navigator",
   },

@@ -111,7 +111,7 @@ export type DeviceClass = v.InferOutput<typeof deviceClass>;
 export const dataKind = oneOf(["npy", "npz", "file"]);
 export type DataKind = v.InferOutput<typeof dataKind>;
 
-export const backend = oneOf(["auto", "webgpu", "cpu"]);
+export const backend = oneOf(["auto", "webgpu", "webgl2", "cpu"]);
 export type Backend = v.InferOutput<typeof backend>;
 
 /** A device's graphics adapter, with no more details than the choice of its trials needs. */

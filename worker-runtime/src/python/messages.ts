@@ -61,10 +61,10 @@ export interface DeviceOffer {
   /** The device that the study asked for. */
   readonly wanted: Backend;
   /** The back ends of array-core that can run here. */
-  readonly backends: readonly ("webgpu" | "cpu")[];
+  readonly backends: readonly ("webgpu" | "webgl2" | "cpu")[];
   /** The reason why a back end cannot run here, by the back end's name. */
   readonly reasons: Readonly<Record<string, string>>;
-  /** Whether WebGPU runs on the CPU here. */
+  /** Whether the graphics device is a program on the CPU. */
   readonly software: boolean;
   /** The limit in bytes for all arrays on the GPU together. */
   readonly budget_bytes: number;

@@ -199,7 +199,11 @@ async function tryArraycore(
 /** Returns the attempt. Of the offered devices, only those remain that this thread can use. */
 function offered(spec: AttemptSpec): AttemptSpec {
   if (spec.device === null || withoutArraycore === null) return spec;
-  const reasons = { webgpu: withoutArraycore, cpu: withoutArraycore };
+  const reasons = {
+    webgpu: withoutArraycore,
+    webgl2: withoutArraycore,
+    cpu: withoutArraycore,
+  };
   return { ...spec, device: { ...spec.device, backends: [], reasons } };
 }
 

@@ -51,6 +51,7 @@ class Backend(str, Enum):
 
     auto = "auto"
     webgpu = "webgpu"
+    webgl2 = "webgl2"
     cpu = "cpu"
 
 

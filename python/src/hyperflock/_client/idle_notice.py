@@ -194,6 +194,7 @@ def _wanted(code: str, row: StudyRow) -> str:
     wanted = row.requires if isinstance(row.requires, Requirements) else Requirements()
     texts = {
         "no_webgpu": "WebGPU",
+        "no_webgl2": "WebGL2",
         "no_graphics_card": "a graphics card for WebGPU",
         "no_f16": "half precision (f16) on WebGPU",
         "small_buffers": f"room for arrays of {wanted.buffer_mb} MiB on WebGPU",

@@ -134,9 +134,10 @@ class AsyncSearches(ABC):
             What the devices load: ``chainer-7.8.1`` or ``chainer-5.4.0``.
         backend
             What ``hyperflock.device()`` returns in a trial. ``"webgpu"`` means that only devices
-            with WebGPU run the trials, ``"cpu"`` means array-core's CPU back end, and ``"auto"``
-            means the best of each device. None means ``"auto"`` if the code calls
-            ``hyperflock.device``; otherwise devices do not load array-core.
+            with WebGPU run the trials, ``"webgl2"`` only those with WebGL2 and no WebGPU, ``"cpu"``
+            means array-core's CPU back end, and ``"auto"`` the best of each device. None means
+            ``"auto"`` if the code calls ``hyperflock.device``; otherwise devices do not load
+            array-core.
         requires
             What a device must have to get trials; see `Requires`. `Study.placement` returns how
             many of the connected devices have it.

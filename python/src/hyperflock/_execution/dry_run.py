@@ -211,7 +211,7 @@ async def dry_run(
         seed=seed,
         runtime=runtime,
         backend=backend,
-        opened="cpu" if backend in {None, "cpu"} else "webgpu",
+        opened="cpu" if backend in {None, "webgl2", "cpu"} else "webgpu",
         globals=names_of(bundle.reached) if bundle.reached else {},
         modules=sorted(bundle.reached.modules.values()) if bundle.reached else (),
     )

@@ -230,8 +230,9 @@ async def _job(
 
 
 def _backend_of(wanted: Backend | None) -> str | None:
-    # A trial of a study that requires WebGPU also runs without it, on the best back end here.
-    return "auto" if wanted == "webgpu" else wanted
+    # A trial of a study that requires a graphics device also runs without one, on the best back end
+    # here.
+    return "auto" if wanted in {"webgpu", "webgl2"} else wanted
 
 
 def _judged(study: int, on: str, tolerance: float, recorded: TrialResult, ran: Ran) -> Replay:

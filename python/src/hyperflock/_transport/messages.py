@@ -128,7 +128,7 @@ StudyKind = Literal["grid", "asked", "points", "random", "sobol"]
 DeviceBackend = Literal["cpu", "webgpu", "webgl2"]
 DeviceClass = Literal["phone", "tablet", "desktop", "node"]
 DataKind = Literal["npy", "npz", "file"]
-Backend = Literal["auto", "webgpu", "cpu"]
+Backend = Literal["auto", "webgpu", "webgl2", "cpu"]
 WebhookEvent = Literal["finished", "stopped", "cancelled", "no_devices"]
 DeliveryState = Literal["waiting", "delivered", "failed"]
 StudyState = Literal["running", "finished", "cancelled"]
@@ -153,7 +153,8 @@ class Capabilities(Struct):
     cores: Count
     engine: Text  # name and version of the browser
     device_class: DeviceClass = msgspec.field(name="class")
-    gpu: GpuFacts | UnsetType = UNSET  # the adapter that WebGPU offers
+    # the adapter that WebGPU offers, or WebGL2 where there is no WebGPU
+    gpu: GpuFacts | UnsetType = UNSET
 
 
 Point = tuple[Count, float]

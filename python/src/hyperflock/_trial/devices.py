@@ -23,7 +23,7 @@ from typing import Any, Literal, get_args
 __all__ = ["BACKENDS", "Device", "Offer", "device", "finish", "prepare"]
 
 #: The back ends that a study or a trial may ask for.
-Backend = Literal["auto", "webgpu", "cpu"]
+Backend = Literal["auto", "webgpu", "webgl2", "cpu"]
 BACKENDS = get_args(Backend)
 _NUMPY = "numpy"
 
@@ -41,7 +41,8 @@ class Offer:
     reasons : mapping of str to str
         For each other back end, by its name: why it is not available.
     software : bool
-        Whether WebGPU is a program on the CPU. It is correct, but slower than the CPU back end.
+        Whether the graphics device is a program on the CPU. It is correct, but slower than the CPU
+        back end.
     budget_bytes : int
         The limit for all arrays on the GPU together; 0 means no limit.
     """
@@ -53,7 +54,15 @@ class Offer:
     budget_bytes: int = 0
 
 
-_NOT_REQUESTED = Offer(reasons={"webgpu": "not_requested", "cpu": "not_requested"})
+#: The back ends with a graphics device, the best first.
+_GRAPHICS = ("webgpu", "webgl2")
+
+
+def _nothing(reason: str) -> Offer:
+    return Offer(reasons=dict.fromkeys((*_GRAPHICS, "cpu"), reason))
+
+
+_NOT_REQUESTED = _nothing("not_requested")
 
 
 class Device:
@@ -62,15 +71,16 @@ class Device:
     Attributes
     ----------
     backend : str
-        ``webgpu``, ``cpu`` (array-core's), or ``numpy`` (plain NumPy).
+        ``webgpu``, ``webgl2``, ``cpu`` (array-core's), or ``numpy`` (plain NumPy).
     reason : str
         Why it is not a better back end, or not the requested one; empty if it is the best.
-        ``no_adapter``: the browser has no WebGPU here. ``not_isolated``: its threads cannot share
-        memory. ``software_adapter``: its WebGPU is a program on the CPU and slower than the CPU
-        back end. ``not_requested``: the study asks for no device. ``no_library``: CPython without
-        array-core's native library. ``native_library``: that library has no WebGPU.
-        ``chainer_imported``: Chainer, which looks for CuPy when it is imported, was imported
-        before. Any other text is the code of an error of array-core.
+        ``no_adapter``: the browser has no WebGPU here. ``no_context``: it has no WebGL2 either.
+        ``has_webgpu``: the browser has WebGPU, so that WebGL2 is not offered. ``not_isolated``: its
+        threads cannot share memory. ``software_adapter``: its graphics device is a program on the
+        CPU and slower than the CPU back end. ``not_requested``: the study asks for no device.
+        ``no_library``: CPython without array-core's native library. ``native_library``: that
+        library has no graphics device. ``chainer_imported``: Chainer, which looks for CuPy when it
+        is imported, was imported before. Any other text is the code of an error of array-core.
     """
 
     def __init__(self, backend: str, reason: str, budget_bytes: int, seed: int | None) -> None:
@@ -86,7 +96,7 @@ class Device:
     @property
     def is_gpu(self) -> bool:
         """Whether arrays are on a graphics device."""
-        return self.backend == "webgpu"
+        return self.backend in _GRAPHICS
 
     @property
     def name(self) -> str:
@@ -109,13 +119,13 @@ class Device:
         """Open the device and return this object. Arrays on a device opened earlier are freed.
 
         Chainer then computes on it after ``to_gpu()``, and array-core's generators start with the
-        trial's seed. If WebGPU does not open, the CPU back end is used and `reason` says why,
-        unless the study requires WebGPU.
+        trial's seed. If a graphics device does not open, the CPU back end is used and `reason` says
+        why, unless the study requires that device.
 
         Raises
         ------
         arraycore.DeviceError
-            WebGPU does not open, and the study requires it. The attempt fails with the cause
+            A device does not open, and the study requires it. The attempt fails with the cause
             ``device_lost``, and the trial goes to another device.
         """
         if self.backend != _NUMPY:
@@ -142,11 +152,11 @@ class Device:
         arraycore = _arraycore()
         arraycore.install_cupy()
         _close(arraycore)
-        if self.backend == "webgpu":
+        if self.is_gpu:
             try:
-                arraycore.open("webgpu", budget_bytes=self._budget_bytes)
+                arraycore.open(self.backend, budget_bytes=self._budget_bytes)
             except (arraycore.DeviceError, NotImplementedError) as error:
-                if _state.offer is not None and _state.offer.wanted == "webgpu":
+                if _state.offer is not None and _state.offer.wanted == self.backend:
                     raise
                 _close(arraycore)
                 self.backend, self.reason = "cpu", str(getattr(error, "code", "no_device"))
@@ -172,9 +182,10 @@ def device(backend: Backend | None = None) -> Device:
 
     Parameters
     ----------
-    backend : {"auto", "webgpu", "cpu"}, optional
+    backend : {"auto", "webgpu", "webgl2", "cpu"}, optional
         The back end; the default is the study's ``backend``. ``auto`` means WebGPU on a graphics
-        card, otherwise array-core's CPU back end, and plain NumPy if that cannot run. If the
+        card, or WebGL2 where there is no WebGPU, otherwise array-core's CPU back end, and plain
+        NumPy if that cannot run. If the
         requested back end is not available, the next one in this order is used, and
         `Device.reason` says why.
 
@@ -193,13 +204,15 @@ def device(backend: Backend | None = None) -> Device:
 
 def _choose(wanted: str, offer: Offer) -> tuple[str, str]:
     reason = ""
-    if wanted != "cpu":
-        if "webgpu" not in offer.backends:
-            reason = offer.reasons.get("webgpu", "no_adapter")
+    for backend in _GRAPHICS:
+        if wanted not in {"auto", backend} and not (wanted == "webgpu" and reason):
+            continue
+        if backend not in offer.backends:
+            reason = reason or offer.reasons.get(backend, "no_adapter")
         elif wanted == "auto" and offer.software:
             reason = "software_adapter"
         else:
-            return "webgpu", ""
+            return backend, "" if wanted == backend else reason
     if "cpu" in offer.backends:
         return "cpu", reason
     return _NUMPY, offer.reasons.get("cpu", reason)
@@ -273,7 +286,7 @@ def _local_offer() -> Offer:
     if sys.platform == "emscripten":
         return _NOT_REQUESTED
     if "chainer" in sys.modules and not sys.modules["chainer"].backends.cuda.available:
-        return Offer(reasons={"webgpu": "chainer_imported", "cpu": "chainer_imported"})
+        return _nothing("chainer_imported")
     return _native_offer()
 
 
@@ -281,8 +294,8 @@ def _native_offer() -> Offer:
     try:
         _arraycore()
     except (ImportError, OSError):
-        return Offer(reasons={"webgpu": "no_library", "cpu": "no_library"})
-    return Offer(backends=("cpu",), reasons={"webgpu": "native_library"})
+        return _nothing("no_library")
+    return Offer(backends=("cpu",), reasons=dict.fromkeys(_GRAPHICS, "native_library"))
 
 
 def _forget_chainer_without_cupy() -> None:

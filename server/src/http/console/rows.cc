@@ -51,8 +51,8 @@ void append_device(std::string& out, const storage::AttemptRow& attempt) {
       .text("engine", attempt.engine)
       .text("backend", attempt.backend);
   // The graphics adapter is shown only if the attempt used it.
-  if (attempt.backend == "webgpu" && !attempt.adapter.empty())
-    device.text("adapter", attempt.adapter);
+  const bool has_used = attempt.backend == "webgpu" || attempt.backend == "webgl2";
+  if (has_used && !attempt.adapter.empty()) device.text("adapter", attempt.adapter);
   device.end();
 }
 

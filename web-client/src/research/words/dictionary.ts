@@ -310,7 +310,7 @@ export interface Words {
     readonly runtime: string;
     /** The label for back ends, and below it their names. */
     readonly backend: string;
-    readonly backends: Readonly<Record<"none" | "auto" | "webgpu" | "cpu", string>>;
+    readonly backends: Readonly<Record<"none" | "auto" | "webgpu" | "webgl2" | "cpu", string>>;
     /** Says that no connected device matches. `devices` is the number of devices, `missing` is what they lack. */
     readonly unmatched: (devices: string, missing: string) => string;
     /** Says why the next trial waits although devices match. */
@@ -322,6 +322,7 @@ export interface Words {
     readonly missing: Readonly<
       Record<
         | "no_webgpu"
+        | "no_webgl2"
         | "no_graphics_card"
         | "no_f16"
         | "small_buffers"

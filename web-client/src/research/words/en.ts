@@ -351,6 +351,7 @@ export const en: Words = {
       none: "plain NumPy",
       auto: "the best of each device",
       webgpu: "WebGPU",
+      webgl2: "WebGL2",
       cpu: "array-core on the CPU",
     },
     unmatched: (devices, missing) =>
@@ -364,6 +365,7 @@ export const en: Words = {
     },
     missing: {
       no_webgpu: (devices) => `${devices} without WebGPU`,
+      no_webgl2: (devices) => `${devices} without WebGL2`,
       no_graphics_card: (devices) => `${devices} without a graphics card`,
       no_f16: (devices) => `${devices} without half precision`,
       small_buffers: (devices) => `${devices} with too small GPU buffers`,

@@ -353,6 +353,7 @@ export const ja: Words = {
       none: "NumPy のみ",
       auto: "端末ごとに最良のもの",
       webgpu: "WebGPU のみ",
+      webgl2: "WebGL2 のみ",
       cpu: "CPU の array-core",
     },
     unmatched: (devices, missing) =>
@@ -366,6 +367,7 @@ export const ja: Words = {
     },
     missing: {
       no_webgpu: (devices) => `WebGPU のない端末 ${devices} 台`,
+      no_webgl2: (devices) => `WebGL2 のない端末 ${devices} 台`,
       no_graphics_card: (devices) => `グラフィックカードのない端末 ${devices} 台`,
       no_f16: (devices) => `半精度のない端末 ${devices} 台`,
       small_buffers: (devices) => `GPU のバッファが小さい端末 ${devices} 台`,

@@ -1,7 +1,8 @@
 // Describes this browser to the server. The description is as coarse as scheduling allows, because a fingerprint is
 // personal data. It is made from `navigator` and, if there is one, the graphics device. Agent thread.
 
-import type { Capabilities, GpuFacts } from "../../protocol/index.ts";
+import type { Capabilities } from "../../protocol/index.ts";
+import type { Graphics } from "./gpu_probe.ts";
 
 /** The parts of `navigator` that this file reads. Optional fields are missing in some browsers. */
 export interface NavigatorFacts {
@@ -13,16 +14,16 @@ export interface NavigatorFacts {
   readonly maxTouchPoints?: number;
 }
 
-/** Returns the capabilities that the device reports to the server. `gpu` is the result of gpu_probe.ts. */
-export function capabilitiesOf(facts: NavigatorFacts, gpu?: GpuFacts): Capabilities {
+/** Returns the capabilities that the device reports to the server. `graphics` is the result of gpu_probe.ts. */
+export function capabilitiesOf(facts: NavigatorFacts, graphics?: Graphics): Capabilities {
   return {
-    backends: gpu === undefined ? ["cpu"] : ["webgpu", "cpu"],
+    backends: graphics === undefined ? ["cpu"] : [graphics.backend, "cpu"],
     // The value is 0 if the browser does not report its memory.
     memory_mb: Math.round((facts.deviceMemory ?? 0) * 1024),
     cores: Math.max(1, Math.round(facts.hardwareConcurrency ?? 1)),
     engine: engineOf(facts.userAgent),
     class: classOf(facts),
-    ...(gpu === undefined ? {} : { gpu }),
+    ...(graphics === undefined ? {} : { gpu: graphics.facts }),
   };
 }
 

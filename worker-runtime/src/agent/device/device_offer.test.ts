@@ -3,7 +3,7 @@
 import { describe, expect, test } from "vitest";
 import type { Capabilities, GpuFacts } from "../../protocol/index.ts";
 import { deviceOffer, gpuBudgetOf, lentGpu } from "./device_offer.ts";
-import { factsOf, probeGpu } from "./gpu_probe.ts";
+import { factsOf, probeGpu, probeGraphics, webGl2FactsOf } from "./gpu_probe.ts";
 
 const MIB = 1_048_576;
 const GPU: GpuFacts = { adapter: "vendor family", software: false, f16: true, buffer_mb: 1024 };
@@ -21,19 +21,29 @@ describe("deviceOffer", () => {
     expect(deviceOffer("auto", { ...phone, gpu: GPU }, shared)).toEqual({
       wanted: "auto",
       backends: ["webgpu", "cpu"],
-      reasons: {},
+      reasons: { webgl2: "has_webgpu" },
       software: false,
       budget_bytes: 512 * MIB,
     });
   });
 
+  test("WebGL2 and the CPU where there is no WebGPU.", () => {
+    const capabilities: Capabilities = { ...phone, backends: ["webgl2", "cpu"], gpu: GPU };
+    expect(deviceOffer("auto", capabilities, shared)).toMatchObject({
+      backends: ["webgl2", "cpu"],
+      reasons: { webgpu: "no_adapter" },
+      budget_bytes: 512 * MIB,
+    });
+    expect(deviceOffer("auto", capabilities, { sharesMemory: false }).backends).toEqual(["cpu"]);
+  });
+
   test.each([
-    ["no_adapter", phone, shared],
-    ["not_isolated", phone, { sharesMemory: false }],
-  ] as const)("The CPU alone, because of %s.", (reason, capabilities, surroundings) => {
+    [{ webgpu: "no_adapter", webgl2: "no_context" }, phone, shared],
+    [{ webgpu: "not_isolated", webgl2: "not_isolated" }, phone, { sharesMemory: false }],
+  ] as const)("The CPU alone, because of %o.", (reasons, capabilities, surroundings) => {
     expect(deviceOffer("webgpu", capabilities, surroundings)).toMatchObject({
       backends: ["cpu"],
-      reasons: { webgpu: reason },
+      reasons,
     });
   });
 
@@ -60,9 +70,10 @@ describe("lentGpu", () => {
     "Of buffers of %i MiB a phone of %i MiB (careful: %s) tells %i.",
     (most, mb, careful, told) => {
       const device = { class: "phone", memory_mb: mb } as const;
-      expect(lentGpu({ ...GPU, buffer_mb: most }, device, careful)).toEqual({
-        ...GPU,
-        buffer_mb: told,
+      const graphics = { backend: "webgpu", facts: { ...GPU, buffer_mb: most } } as const;
+      expect(lentGpu(graphics, device, careful)).toEqual({
+        backend: "webgpu",
+        facts: { ...GPU, buffer_mb: told },
       });
     },
   );
@@ -124,5 +135,25 @@ describe("probeGpu", () => {
   test("The adapter's facts.", async () => {
     const gpu = { requestAdapter: async () => adapter({ vendor: "v" }) } as unknown as GPU;
     expect(await probeGpu(gpu, never)).toMatchObject({ adapter: "v" });
+  });
+});
+
+describe("WebGL2", () => {
+  test("Its vendor alone is told, and sizes as powers of two.", () => {
+    const facts = { vendor: "Qualcomm", isSoftware: false, maxBufferBytes: 500 * MIB };
+    const told = { adapter: "qualcomm", software: false, f16: false, buffer_mb: 256 };
+    expect(webGl2FactsOf(facts)).toEqual(told);
+    expect(webGl2FactsOf({ ...facts, vendor: "" }).adapter).toBe("unknown");
+  });
+
+  test("A browser with neither it nor WebGPU has no graphics device.", async () => {
+    // Node has no OffscreenCanvas.
+    expect(await probeGraphics(undefined, () => new Promise(() => {}))).toBeUndefined();
+  });
+
+  test("It is not looked for where there is WebGPU.", async () => {
+    const gpu = { requestAdapter: async () => adapter({ vendor: "nvidia" }) } as unknown as GPU;
+    const found = await probeGraphics(gpu, () => new Promise(() => {}));
+    expect(found?.backend).toBe("webgpu");
   });
 });

@@ -1,8 +1,9 @@
 // Decides what a trial that asks for a device gets: the back ends of array-core that can run, the reasons why others
 // cannot run, and how much memory of the graphics device the trial may use. Pure; agent thread.
 
-import type { Backend, Capabilities, GpuFacts } from "../../protocol/index.ts";
+import type { Backend, Capabilities } from "../../protocol/index.ts";
 import type { DeviceOffer } from "../../python/messages.ts";
+import type { Graphics } from "./gpu_probe.ts";
 
 const MIB = 1_048_576;
 /** The limit in MiB for all GPU arrays together, by class of device. A browser ends a tab that uses more, without an error. */
@@ -31,13 +32,14 @@ export function gpuBudgetOf(
 
 /** Returns the description of the graphics device that the server gets. The budget also limits the largest array. */
 export function lentGpu(
-  gpu: GpuFacts | undefined,
+  graphics: Graphics | undefined,
   device: Pick<Capabilities, "class" | "memory_mb">,
   careful = false,
-): GpuFacts | undefined {
-  if (gpu === undefined) return undefined;
+): Graphics | undefined {
+  if (graphics === undefined) return undefined;
   const lentMb = Math.floor(gpuBudgetOf(device, careful) / MIB);
-  return { ...gpu, buffer_mb: Math.min(gpu.buffer_mb, lentMb) };
+  const { backend, facts } = graphics;
+  return { backend, facts: { ...facts, buffer_mb: Math.min(facts.buffer_mb, lentMb) } };
 }
 
 export function deviceOffer(
@@ -46,12 +48,17 @@ export function deviceOffer(
   { sharesMemory }: Surroundings,
   careful = false,
 ): DeviceOffer {
-  const reasons: Record<string, string> = {};
-  if (!sharesMemory) reasons.webgpu = "not_isolated";
-  else if (capabilities.gpu === undefined) reasons.webgpu = "no_adapter";
+  const found = capabilities.gpu !== undefined && sharesMemory;
+  const graphics = capabilities.backends.includes("webgl2") ? "webgl2" : "webgpu";
+  const missing = (reason: string) => (sharesMemory ? reason : "not_isolated");
+  const reasons: Record<string, string> = { webgpu: missing("no_adapter") };
+  reasons.webgl2 = missing("no_context");
+  if (found) delete reasons[graphics];
+  // WebGL2 is not examined where there is WebGPU.
+  if (found && graphics === "webgpu") reasons.webgl2 = "has_webgpu";
   return {
     wanted,
-    backends: reasons.webgpu === undefined ? ["webgpu", "cpu"] : ["cpu"],
+    backends: found ? [graphics, "cpu"] : ["cpu"],
     reasons,
     software: capabilities.gpu?.software ?? false,
     budget_bytes: gpuBudgetOf(capabilities, careful),

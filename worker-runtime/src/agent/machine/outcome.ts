@@ -68,7 +68,7 @@ export function crashOutcome(code: string, message: string): Outcome {
   return { outcome: "failed", error: { cause, code, message, traceback: "" } };
 }
 
-const backendSchema = v.object({ backend: v.picklist(["webgpu", "cpu", "numpy"]) });
+const backendSchema = v.object({ backend: v.picklist(["webgpu", "webgl2", "cpu", "numpy"]) });
 
 /** Returns the back end that the attempt names, or plain NumPy if it names no known one. */
 export function backendOf(text: string): string {

@@ -12,6 +12,7 @@ import { Backend, Capability, ErrorCode, MAX_UNIFORM_WORDS } from "../ring/layou
 import { selfTest } from "./self_test.ts";
 import { mostBytes } from "./storages.ts";
 import { WebGl2Executor } from "./webgl2_executor.ts";
+import { SOFTWARE } from "./webgl2_probe.ts";
 
 /** The pause before the second try: a tab in the background or a starting driver may give no context at first. */
 const RETRY_MS = 500;
@@ -69,8 +70,7 @@ function describe(gl: WebGL2RenderingContext, bounds: Partial<DeviceLimits>): Ca
   const vendor = text(info?.UNMASKED_VENDOR_WEBGL ?? gl.VENDOR);
   const renderer = text(info?.UNMASKED_RENDERER_WEBGL ?? gl.RENDERER);
   let flags = 0;
-  if (/swiftshader|llvmpipe|softpipe|software|basic render/i.test(renderer))
-    flags |= Capability.fallbackAdapter;
+  if (SOFTWARE.test(renderer)) flags |= Capability.fallbackAdapter;
   if (takesSharedViews(gl)) flags |= Capability.sharedUploads;
   const bytes = Math.min(
     mostBytes(gl.getParameter(gl.MAX_TEXTURE_SIZE) as number),
