@@ -128,6 +128,7 @@ struct Repeats {
   std::map<std::string, ValueRow> rows{};  // by device
   std::int64_t results = 0;                // complete ones of all attempts
   std::int64_t repeated = 0;  // of these, the ones with the same values as their device's last one
+  // Each is of a device that is barred for these values.
   std::map<TrialNumber, ValueProbe> probes{};
   // Barred devices whose trials are to run again when another device is there.
   std::set<std::string> unjudged{};

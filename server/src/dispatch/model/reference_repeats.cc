@@ -13,6 +13,10 @@ void Reference::count_value(const Attempt& attempt, double value) {
   ++study.values;
   const bool is_repeated = same.length > 0 && same.value == value;
   if (!is_repeated && (same.bars == 0 || same.own)) {
+    if (same.bars > 0) {
+      std::erase_if(study.value_probes,
+                    [&](const auto& one) { return one.second == attempt.device; });
+    }
     same = {.value = value, .length = 1};
     return;
   }

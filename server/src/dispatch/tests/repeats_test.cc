@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <set>
 
 #include "dispatch/breaker.h"
 #include "dispatch/model/scenario.h"
@@ -299,6 +300,33 @@ TEST(Repeats, R75_AnotherValueLiftsNoBarThatIsNotJudged) {
   s.after(Settings{}.bar_ms);
   s.worker("a").worker("b");
   EXPECT_EQ(answer_all(s, "a", honest), 1);
+}
+
+// A device holds a probe until the first row is judged, and the next one, too.
+TEST(Repeats, R75_AProbeSaysNothingAboutTheNextValueOfItsDevice) {
+  Scenario s;
+  s.worker("a").worker("b").worker("slow").study(300);
+  EXPECT_EQ(answer_all(s, "a", lie), 3);
+  const std::int64_t held = take(s, "slow");
+  ASSERT_LT(to_int(s.store().attempts.at(AttemptId{held}).trial.number), 3);
+  EXPECT_EQ(answer_all(s, "b", honest, 2), 2);  // the first value is a's own
+  s.close("b", How::clean);
+  std::int64_t attempt = offered_in(s.close("slow", How::lost), "a");
+  std::set<std::int64_t> flat_trials;
+  for (int i = 0; i < 3; ++i) {
+    ASSERT_NE(attempt, 0);
+    flat_trials.insert(to_int(s.store().attempts.at(AttemptId{attempt}).trial.number));
+    attempt = answer(s, "a", attempt, [](std::int64_t) { return 0.1; });
+  }
+  if (attempt != 0) s.release("a", attempt);
+  s.worker("b");
+  s.open("slow", {AttemptId{held}});
+  const auto flat_there = [&](std::int64_t n) { return flat_trials.contains(n) ? 0.1 : honest(n); };
+  EXPECT_EQ(answer_all(s, "b", flat_there, 20), 20);  // b has the second value, too
+  s.complete("slow", held, honest(0));
+  EXPECT_EQ(answer_all(s, "a", flat_there), 300 - 2 - 20 - 1);
+  EXPECT_EQ(first_study(s).state, storage::StudyState::finished);
+  EXPECT_EQ(s.troubles(), Said{});
 }
 
 TEST(Repeats, R75_OtherCodeEndsTheBar) {

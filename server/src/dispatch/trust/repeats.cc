@@ -22,7 +22,11 @@ void State::count_values(Study& study, const std::string& device,
     ++row.length;
     ++all.repeated;
   } else if (row.bars == 0 || row.is_own) {
-    if (row.bars > 0) dirty_projects.insert(study.project);
+    if (row.bars > 0) {
+      dirty_projects.insert(study.project);
+      // A probe says nothing about the next value, and a row that bars nobody may be forgotten.
+      std::erase_if(all.probes, [&](const auto& one) { return one.second.device == device; });
+    }
     all.unjudged.erase(device);
     row = {.values = values, .length = 1};
     return;
@@ -68,11 +72,9 @@ void State::judge_values(Study& study, TrialNumber trial, const std::string& dev
     row.trials.push_back(trial);
     if (row.bars > 0) all.unjudged.insert(device);
   }
-  std::erase_if(all.unjudged, [&](const std::string& one) {
-    if (!has_other_device(study, one)) return false;
-    probe_values(study, one);
-    return true;
-  });
+  // All of them are barred, so another device that is not barred is there for each or for none.
+  if (all.unjudged.empty() || !has_other_device(study, *all.unjudged.begin())) return;
+  for (const std::string& one : std::exchange(all.unjudged, {})) probe_values(study, one);
 }
 
 void State::believe_values(Study& study, const std::vector<double>& values) {
