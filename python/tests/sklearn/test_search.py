@@ -17,7 +17,8 @@ import sklearn
 from example_files import EXAMPLES
 from fakes.searches import IRIS, SEARCHES, assert_same, candidates_of
 from hyperflock import Client, HyperflockError
-from hyperflock.sklearn import SearchCV
+from hyperflock.sklearn import FitFailedError, SearchCV
+from hyperflock.sklearn.outcomes import Outcome, fit_results
 from scipy.sparse import csr_matrix
 from scipy.stats import loguniform
 from sklearn.base import clone
@@ -111,6 +112,31 @@ def test_weights_and_groups() -> None:
     fit = {"sample_weight": weights, "groups": np.arange(len(Y)) % 5}
     cv = GroupKFold(3)
     _both(SVC(), SPACE, *IRIS, fit=fit, cv=cv, n_iter=2, random_state=0, return_train_score=True)
+
+
+GOOD: dict[str, Any] = {"error": "", "several": False, "test": {"score": 0.5}}
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        [],
+        [GOOD],
+        [GOOD, {}],
+        [GOOD, 3],
+        [GOOD, {**GOOD, "test": None}],
+        [GOOD, {**GOOD, "test": {"score": "high"}}],
+        [GOOD, GOOD, GOOD],
+    ],
+)
+def test_a_device_that_sends_no_scores_spoils_its_own_candidate_alone(sent: list[Any]) -> None:
+    folds = [([0, 1], [2]), ([1, 2], [0])]
+    outcomes = [Outcome([GOOD, GOOD]), Outcome(sent)]
+    results = fit_results(outcomes, folds, None, SearchCV(SVC(), SPACE, error_score=-1.0))
+    assert [result["test_scores"] for result in results] == [0.5, 0.5, -1.0, -1.0]
+    assert [str(result["fit_error"])[:9] for result in results] == ["None"] * 2 + ["malformed"] * 2
+    with pytest.raises(FitFailedError, match="candidate 1 failed on a device: malformed"):
+        fit_results(outcomes, folds, None, SearchCV(SVC(), SPACE, error_score="raise"))
 
 
 @pytest.mark.filterwarnings("ignore:One or more of the test scores")

@@ -31,6 +31,7 @@ def fresh(monkeypatch: pytest.MonkeyPatch) -> None:
         ("auto", OLD, "webgl2", "no_adapter"),
         ("auto", replace(OLD, software=True), "cpu", "software_adapter"),
         ("webgpu", OLD, "webgl2", "no_adapter"),
+        ("webgpu", replace(OLD, software=True), "cpu", "software_adapter"),
         ("webgl2", replace(OLD, software=True), "webgl2", ""),
         ("webgl2", Offer(backends=BOTH, reasons=NO_WEBGL2), "cpu", "has_webgpu"),
         ("cpu", OLD, "cpu", ""),

@@ -209,7 +209,8 @@ def _choose(wanted: str, offer: Offer) -> tuple[str, str]:
             continue
         if backend not in offer.backends:
             reason = reason or offer.reasons.get(backend, "no_adapter")
-        elif wanted == "auto" and offer.software:
+        elif wanted != backend and offer.software:
+            # A software adapter is slower than the CPU back end. Only who asks for it gets it.
             reason = "software_adapter"
         else:
             return backend, "" if wanted == backend else reason

@@ -68,7 +68,8 @@ def run_on_devices(
 def _outcome(trial: TrialResult) -> Outcome | None:
     """Return what a trial has told; None if it was cancelled."""
     if trial.state == "complete":
-        return Outcome(list(trial.user_attrs.get("folds", ())))
+        folds = trial.user_attrs.get("folds")  # a device may have sent anything
+        return Outcome(folds if isinstance(folds, list) else [])
     if trial.error is None:
         return None
     return Outcome([], (trial.error.traceback or trial.error.message)[-_MAX_ERROR:])

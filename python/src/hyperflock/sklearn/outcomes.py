@@ -60,32 +60,33 @@ def fit_results(
     Raises
     ------
     FitFailedError
-        A fit failed, and the search's ``error_score`` is ``"raise"``.
-    HyperflockError
-        ``malformed``: a device has sent something else than scores.
+        A fit failed, and the search's ``error_score`` is ``"raise"``. A candidate whose device has
+        sent something else than scores has failed, too.
     """
     results = []
     for number, outcome in enumerate(outcomes):
-        if outcome.error and search.error_score == "raise":
-            raise FitFailedError(number, outcome.error)
-        if not outcome.error and len(outcome.folds) != len(folds):
-            raise _malformed(number)
-        for index, (_, test) in enumerate(folds):
-            told = {"error": outcome.error} if outcome.error else outcome.folds[index]
+        error = outcome.error
+        made: list[dict[str, Any]] = []
+        if not error:
             try:
-                result = _result(told, scorers, search)
+                made = [_result(told, scorers, search) for told in outcome.folds]
             except (TypeError, ValueError, KeyError, AttributeError):
-                raise _malformed(number) from None
+                made = []
+            if len(made) != len(folds):
+                error = _NO_SCORES
+        if error and search.error_score == "raise":
+            raise FitFailedError(number, error)
+        if error:
+            made = [_result({"error": error}, scorers, search) for _ in folds]
+        for result, (_, test) in zip(made, folds, strict=True):
             rows = np.asarray(test)
             result["n_test_samples"] = int(rows.sum()) if rows.dtype == bool else len(rows)
             results.append(result)
     return results
 
 
-def _malformed(number: int) -> HyperflockError:
-    return HyperflockError(
-        f"the device of candidate {number} has sent no scores of its folds", code="malformed"
-    )
+# One device must not undo what all others have computed.
+_NO_SCORES = "malformed: the device has sent no scores of its folds; reject its results"
 
 
 def _result(
