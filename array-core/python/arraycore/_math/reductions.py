@@ -257,6 +257,9 @@ def _about(
         counted = full_like(squares, True, bool)
     count = sum(counted, axis, np.float64, keepdims=keepdims, where=where)
     left = ufuncs.maximum(count - less, 0).astype(total.dtype)
+    if name.startswith("nan"):
+        # NumPy gives NaN where too few numbers are there, unlike var: 0 / 0.
+        total = ufuncs.multiply(total, (left > 0).astype(total.dtype))
     made = ufuncs.divide(total, left)
     if name.endswith("std"):
         made = ufuncs.sqrt(made)

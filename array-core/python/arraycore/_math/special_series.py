@@ -3,7 +3,7 @@
 Incomplete gamma and beta functions, the distributions made of them, exponential integrals,
 modified Bessel functions and complete elliptic integrals. The methods are those of Abramowitz and
 Stegun (numbers in comments) and of Lentz for continued fractions. The loops end when terms no
-longer matter, or after a number of terms beyond which results lose digits.
+longer matter; a value that needs more than 100,000 terms is NaN.
 """
 
 from __future__ import annotations
@@ -85,20 +85,25 @@ _GAMMAS = _EPS + (
     "   : exp(a * log(x) - x - lg);"
     "  if (x <= T(1) || x <= a) {"
     "   T term = T(1) / a, sum = term;"
-    "   for (int k = 1; k < 4000 && term > sum * eps; ++k)"
+    "   for (int k = 1; k < {most} && term > sum * eps; ++k)"
     "    { term = term * x / (a + T(k)); sum += term; }"
+    "   if (term > sum * eps) sum = T(NAN);"
     "   p = scale * sum; q = T(1) - p;"
     "  } else {"
-    "   T b = x + T(1) - a, c = T(1e30), e = T(1) / b, h = e;"
-    "   for (int k = 1; k < 4000; ++k) {"
+    "   T b = x + T(1) - a, c = T(1e30), e = T(1) / b, h = e; bool ends = false;"
+    "   for (int k = 1; k < {most}; ++k) {"
     "    T n = T(k) * (a - T(k)); b += T(2); e = T(1) / (n * e + b); c = b + n / c;"
-    "    T step = c * e; h *= step; T off = step - T(1); if (off < eps && -off < eps) break; }"
+    "    T step = c * e; h *= step; T off = step - T(1);"
+    "    if (off < eps && -off < eps) { ends = true; break; } }"
+    "   if (!ends) h = T(NAN);"
     "   q = scale * h; p = T(1) - q;"
     "  } } }"
 )
 
 
-_GAMMAS = _GAMMAS.replace("{lg}", _log_gamma("lg", "a"))
+# Some square roots of `a` are enough. A sum that has not ended then is NaN, and not a wrong number.
+_MOST_TERMS = 100_000
+_GAMMAS = _GAMMAS.replace("{lg}", _log_gamma("lg", "a")).replace("{most}", str(_MOST_TERMS))
 
 
 def _of_gammas(name: str, parameters: str, given: str, result: str, what: str) -> Function:
@@ -141,43 +146,50 @@ pdtrc = _of_gammas(
 _BETAS = _EPS + (
     "T p = T(NAN), q = T(NAN);"
     "if (a > T(0) && b > T(0) && x >= T(0) && x <= T(1)) {"
-    " if (x == T(0)) { p = T(0); q = T(1); } else if (x == T(1)) { p = T(1); q = T(0); }"
+    " if (x == T(0)) { p = T(0); q = T(1); } else if (w == T(0)) { p = T(1); q = T(0); }"
     " else {"
-    "  bool turned = x > (a + T(1)) / (a + b + T(2));"
-    "  T m = turned ? b : a, n = turned ? a : b, z = turned ? T(1) - x : x;"
+    "  bool turned = x > (a + T(1)) / (a + b + T(2)), ends = false;"
+    "  T m = turned ? b : a, n = turned ? a : b, z = turned ? w : x, rest = turned ? x : w;"
     "  {both}{one}{other}"
-    "  T front = exp(both - one - other + m * log(z) + n * log1p(-z)) / m;"
+    "  T front = exp(both - one - other + m * log(z)"
+    "   + n * (z < T(0.5) ? log1p(-z) : log(rest))) / m;"
     "  T tiny = T(1e-30), c = T(1), e = T(1) - (m + n) * z / (m + T(1));"
     "  if (e < tiny && -e < tiny) e = tiny; e = T(1) / e; T h = e;"
-    "  for (int k = 1; k < 2000; ++k) {"
+    "  for (int k = 1; k < {most}; ++k) {"
     "   T j = T(k), t = j * (n - j) * z / ((m + T(2) * j - T(1)) * (m + T(2) * j));"
     "   e = T(1) + t * e; if (e < tiny && -e < tiny) e = tiny;"
     "   c = T(1) + t / c; if (c < tiny && -c < tiny) c = tiny; e = T(1) / e; h *= e * c;"
     "   t = -(m + j) * (m + n + j) * z / ((m + T(2) * j) * (m + T(2) * j + T(1)));"
     "   e = T(1) + t * e; if (e < tiny && -e < tiny) e = tiny;"
     "   c = T(1) + t / c; if (c < tiny && -c < tiny) c = tiny; e = T(1) / e;"
-    "   T step = e * c; h *= step; T off = step - T(1); if (off < eps && -off < eps) break; }"
+    "   T step = e * c; h *= step; T off = step - T(1);"
+    "   if (off < eps && -off < eps) { ends = true; break; } }"
+    "  if (!ends) h = T(NAN);"
     "  T made = front * h; p = turned ? T(1) - made : made; q = turned ? made : T(1) - made;"
     " } }"
 )
 
 
+_BETAS = _BETAS.replace("{most}", str(_MOST_TERMS))
 for _name, _operand in (("both", "m + n"), ("one", "m"), ("other", "n")):
     _BETAS = _BETAS.replace(f"{{{_name}}}", _log_gamma(_name, _operand))
 
 
 def _of_betas(name: str, parameters: str, given: str, result: str, what: str) -> Function:
-    return Function(name, parameters, f"{given}{_BETAS} y = {result}", what)
+    # The caller gives 1 - x itself where the difference would lose digits.
+    rest = "" if " w = " in given else "T w = T(1) - x;"
+    return Function(name, parameters, f"{given}{rest}{_BETAS} y = {result}", what)
 
 
 betainc = _of_betas("betainc", "a, b, x", "", "p", "the regularized incomplete beta function")
 betaincc = _of_betas("betaincc", "a, b, x", "", "q", "one minus :func:`betainc`")
+_RATIO = "T a = m / T(2), b = n / T(2), all = n + m * t, x = m * t / all, w = n / all;"
 fdtr = _of_betas(
-    "fdtr", "m, n, t", "T a = m / T(2), b = n / T(2), x = m * t / (n + m * t);", "p",
+    "fdtr", "m, n, t", _RATIO, "p",
     "the F distribution of m and n degrees of freedom up to t",
 )  # fmt: skip
 fdtrc = _of_betas(
-    "fdtrc", "m, n, t", "T a = m / T(2), b = n / T(2), x = m * t / (n + m * t);", "q",
+    "fdtrc", "m, n, t", _RATIO, "q",
     "the F distribution of m and n degrees of freedom above t",
 )  # fmt: skip
 _TRIALS = "T f = floor(k), a = f + T(1), b = n - f, x = s;"

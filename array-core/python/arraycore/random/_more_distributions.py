@@ -27,6 +27,22 @@ from . import _distributions as base
 from ._distributions import Distributions, Size
 
 
+def _size_for(parameter: ndarray, size: Size) -> tuple[int, ...]:
+    """Return the shape of what is drawn.
+
+    Raises
+    ------
+    ValueError
+        A parameter has more elements than that.
+    """
+    if size is None:
+        return parameter.shape
+    shape = integers(size)
+    if np.broadcast_shapes(shape, parameter.shape) != shape:
+        raise ValueError(f"size {shape} does not match a parameter of shape {parameter.shape}")
+    return shape
+
+
 class MoreDistributions(Distributions):
     """Distributions under NumPy's names, in addition to those of :class:`Distributions`."""
 
@@ -73,7 +89,7 @@ class MoreDistributions(Distributions):
             return self._by_numpy("binomial", n, p, size=size).astype(dtype, copy=False)
         chances = base._on_device(p)
         kind = np.float32 if chances.dtype == np.float32 else np.float64
-        drawn = self._floats(base._UNIFORM, 0.0, 1.0, chances.shape if size is None else size, kind)
+        drawn = self._floats(base._UNIFORM, 0.0, 1.0, _size_for(chances, size), kind)
         made: ndarray = (drawn < chances).astype(supported(dtype))
         return made
 
@@ -88,9 +104,7 @@ class MoreDistributions(Distributions):
         wanted = supported(dtype)
         kind = np.dtype(np.float64 if wanted.itemsize > 4 else np.float32)
         rate = ufuncs.negative(ufuncs.log1p(-base._on_device(p).astype(kind)))
-        waited = self._floats(
-            base._EXPONENTIAL, 0.0, 1.0, rate.shape if size is None else size, kind
-        )
+        waited = self._floats(base._EXPONENTIAL, 0.0, 1.0, _size_for(rate, size), kind)
         waited /= rate
         ufuncs.ceil(waited, out=waited)
         return ufuncs.maximum(waited, 1, out=waited).astype(wanted)  # type: ignore[no-any-return]

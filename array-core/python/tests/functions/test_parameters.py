@@ -189,3 +189,20 @@ def test_what_was_refused_once_is_numpys(call: Callable[[Any, Any], Any]) -> Non
 def fills_by_axis(row: Any, widths: Any, axis: int, kwargs: Any) -> None:
     row[: widths[0]] = kwargs["factor"] * (axis + 1)
     row[row.shape[0] - widths[1] :] = row[widths[0]]
+
+
+def test_variances_of_too_few_numbers_are_nan_about_a_given_mean() -> None:
+    a = np.array([[1.0, np.nan], [1.0, 3.0]])
+    for name in ("nanvar", "nanstd"):
+        found = getattr(ac, name)(ac.array(a), axis=1, ddof=1, mean=ac.zeros((2, 1))).get()
+        assert np.isnan(found[0])
+        assert found[1] == (10.0 if name == "nanvar" else np.sqrt(10.0))
+
+
+def test_a_size_that_does_not_match_the_parameters_is_refused() -> None:
+    chances = ac.array([0.1, 0.5, 0.9])
+    assert ac.random.binomial(1, chances, (4, 3)).shape == (4, 3)
+    for draw in (lambda: ac.random.binomial(1, chances, (1,)),
+                 lambda: ac.random.geometric(chances, (1,))):  # fmt: skip
+        with pytest.raises(ValueError, match="size"):
+            draw()

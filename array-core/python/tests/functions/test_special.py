@@ -327,3 +327,22 @@ def test_outside_of_the_domain_is_nan(name: str) -> None:
     count = getattr(ac.special, name).nin
     made = getattr(ac.special, name)(*map(ac.array, operands[:count])).get()
     assert np.isnan(made).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "value"),
+    [
+        ("gammainc", (1e6, 1e6), 0.5001329807608725),
+        ("gammaincc", (1e7, 1e7), 0.4999579477912763),
+        ("betaincc", (50.0, 1e6, 1e-4), 1.1739022534890874e-08),
+        ("fdtrc", (2.0, 4.0, 1e17), 4e-34),
+        ("fdtrc", (3.0, 5.0, 2.0), 0.2326239180000786),
+    ],
+)
+def test_large_parameters_and_tails(name: str, arguments: tuple[float, ...], value: float) -> None:
+    found = getattr(ac.special, name)(*(ac.array(np.float64(each)) for each in arguments))
+    np.testing.assert_allclose(found.get(), value, rtol=1e-9)
+
+
+def test_a_sum_that_does_not_end_is_nan() -> None:
+    assert np.isnan(ac.special.gammainc(ac.array(1e12), ac.array(1e12)).get())
