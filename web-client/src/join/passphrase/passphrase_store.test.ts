@@ -74,6 +74,39 @@ describe("PassphraseStore", () => {
     });
   });
 
+  it("gives a device its old passphrase back if the reply about a new one is lost", async () => {
+    const server = new Server();
+    const { store, storage } = browser(server, ["Device a:x", "Device b:y"]);
+    await store.make();
+    const old = await keyOf(WORDS);
+    const { join } = server;
+    const losing = new PassphraseStore({
+      storage,
+      authorizations: async () => ["Device a:x", "Device b:y"],
+      fetchTogether: server.fetchTogether,
+      join: async (authorization, key, isNew) => {
+        const answer = await join(authorization, key, isNew);
+        return isNew ? { kind: "problem", problem: "unreachable" } : answer;
+      },
+      loadWords: async () => wordList,
+      fillRandom: (numbers) => numbers.fill(7),
+    });
+    await losing.make();
+    expect(losing.view.value).toEqual({ kind: "problem", problem: { kind: "unreachable" } });
+    expect([...server.keys.values()]).toEqual([old, old]);
+    expect(JSON.parse(storage.entries.get(PASSPHRASE_KEY) ?? "").devices.sort()).toEqual([
+      "a",
+      "b",
+    ]);
+    // Without a line at that time, the next link() does it.
+    server.reachable = false;
+    await store.make();
+    server.reachable = true;
+    server.keys.set("Device a:x", "a key that nobody knows");
+    await store.link("Device a:x");
+    expect([...server.keys.values()]).toEqual([old, old]);
+  });
+
   it("restores on a fresh browser before it has a device, and counts the device that joins then", async () => {
     const server = new Server();
     await browser(server, ["Device a:x"]).store.make();

@@ -76,8 +76,11 @@ export class PassphraseStore {
     }
     const passphrase = drawPassphrase(words, this.#environment.fillRandom);
     const key = await keyOf(passphrase);
+    // If the reply is lost, the server may have taken the device from its old passphrase. Then it gets that one back.
+    this.#unlink(first);
     const made = await this.#environment.join(first, key, true);
     if (made.kind === "problem") {
+      await this.link(first);
       return this.#fail({ kind: made.problem });
     }
     this.#keep({ key, devices: [idOf(first)] });
@@ -166,6 +169,14 @@ export class PassphraseStore {
     if (joined.kind === "answer" && this.#current()?.key === kept.key) {
       this.#keep({ key: kept.key, devices: [...kept.devices, id] });
     }
+  }
+
+  /** Lets the next link() ask the server again about a device. */
+  #unlink(authorization: string): void {
+    const kept = this.#current();
+    if (kept === null) return;
+    const id = idOf(authorization);
+    this.#keep({ key: kept.key, devices: kept.devices.filter((one) => one !== id) });
   }
 
   async #prepare(): Promise<[readonly string[] | null, readonly string[]]> {
