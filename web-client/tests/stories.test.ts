@@ -166,7 +166,7 @@ describe.each(VOLUNTEER_LANGUAGES)("forgetting this device in %s", (language) =>
         const element = document.activeElement;
         return element?.getAttribute("data-action") ?? element?.className ?? null;
       });
-    await page.locator(".privacy summary").click();
+    await page.locator(".privacy:not(.passphrase) summary").click();
     await page.locator("[data-action=forget_ask]").press("Enter");
     await expect.poll(focused).toBe("forget-question");
     expect(await problemsAtEachWidth(page, TOUCH_PX)).toEqual([]);
