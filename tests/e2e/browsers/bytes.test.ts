@@ -61,7 +61,8 @@ interface Measured {
 async function measure(context: BrowserContext, study: number, place: string): Promise<Measured> {
   const page: Page = await context.newPage();
   await page.goto(await server.joinUrl(proxy.origin));
-  const line = page.locator(place);
+  // The page greets a device that it knows before it knows what must be fetched.
+  const line = page.locator(place, { hasText: /[kM]B/ });
   await line.waitFor();
   const said = (await line.textContent()) ?? "";
   const finished: Promise<number>[] = [];
