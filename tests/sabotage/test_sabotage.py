@@ -41,10 +41,11 @@ def test_a_value_out_of_the_range_never_counts(tmp_path: Path) -> None:
     assert verdict.barred == verdict.saboteurs
 
 
-def test_devices_that_fail_everything_are_barred_and_lose_no_trial(tmp_path: Path) -> None:
-    verdict = played(tmp_path, "fail later", 0.1)
+def test_a_device_that_fails_everything_is_barred_and_loses_no_trial(tmp_path: Path) -> None:
+    """Several of them may raise each other's limit (R72), if others are slow."""
+    verdict = played(tmp_path, "fail later", 0.05)
     assert (verdict.wrong, verdict.lost, verdict.is_best_wrong) == (0, 0, False)
-    assert verdict.barred == verdict.saboteurs
+    assert verdict.barred == verdict.saboteurs == 1
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)

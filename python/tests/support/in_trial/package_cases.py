@@ -192,7 +192,7 @@ DEVICES = {
     "device_unknown": raises(
         "hyperflock.device('tpu')",
         "builtins.ValueError",
-        "There is no back end 'tpu': take one of auto, webgpu, cpu.",
+        "There is no back end 'tpu': take one of auto, webgpu, webgl2, cpu.",
     ),
     "fast_step_of_a_number": raises(
         "hyperflock.fast_step(3)", "builtins.TypeError", "an updater or a function, not int"
