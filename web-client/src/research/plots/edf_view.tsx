@@ -8,12 +8,11 @@ import { linesOf } from "../../ui/lines.ts";
 import type { ResearchStore } from "../research_store.ts";
 import { headingOf } from "../trials/cells.ts";
 import { shortNumber } from "../trials/columns.ts";
-import { Ranges } from "../trials/ranges_view.tsx";
 import { finiteRows } from "./analysis/complete_rows.ts";
 import { edfOf } from "./analysis/edf.ts";
 import { quantiles } from "./analysis/rank.ts";
-import { ObjectiveSelect } from "./choices.tsx";
 import { PlotFrame } from "./frame/plot_frame.tsx";
+import { PlotHead } from "./plot_head.tsx";
 import { useCompleteRows } from "./plot_rows.ts";
 
 export function EdfView({ store }: { readonly store: ResearchStore }) {
@@ -40,21 +39,7 @@ export function EdfView({ store }: { readonly store: ResearchStore }) {
   const [low, median, high] = quantiles(values, [0, 0.5, 1]);
   return (
     <section class="card stack" data-part="edf">
-      <h2>{store.words.value.parts.names.edf}</h2>
-      <p class="quiet">{words.edf.note}</p>
-      <Ranges store={store} />
-      <div class="table-tools">
-        <ObjectiveSelect
-          chosen={objective.value}
-          onChoose={(index) => {
-            objective.value = index;
-          }}
-          store={store}
-        />
-        <p class="quiet" role="status" data-matching={values.length}>
-          {store.words.value.slice.matching(format.integer(values.length))}
-        </p>
-      </div>
+      <PlotHead part="edf" note={words.edf.note} {...{ objective, store }} count={values.length} />
       {chart === null || edf === null ? (
         <p class="quiet">{words.frame.nothing}</p>
       ) : (

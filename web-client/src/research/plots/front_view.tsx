@@ -13,6 +13,7 @@ import { axisOf } from "./axis.ts";
 import { PlotFrame } from "./frame/plot_frame.tsx";
 import type { PlotTable } from "./frame/plot_table.ts";
 import { Hypervolume } from "./hypervolume_view.tsx";
+import { nearText, openTrial } from "./near_trial.ts";
 import type { Mark } from "./scatter.ts";
 import { ScatterPlot } from "./scatter_view.tsx";
 
@@ -127,21 +128,8 @@ function Plots({ study, store }: Props) {
                       numbered(up),
                     )
                   }
-                  describe={(row) => {
-                    const trial = complete[row];
-                    return trial === undefined
-                      ? ""
-                      : words.front.near(
-                          words.trial.heading(format.integer(trial.trial)),
-                          trial.values.map((value) => format.value(value)).join(", "),
-                        );
-                  }}
-                  onPick={(row) => {
-                    const trial = complete[row];
-                    if (trial !== undefined) {
-                      store.goTo({ page: "trial", study: study.study, trial: trial.trial });
-                    }
-                  }}
+                  describe={(at) => nearText(complete[at], store)}
+                  onPick={(at) => openTrial(study, complete[at], store)}
                 />
               </PlotFrame>
             );

@@ -5,11 +5,10 @@ import { useEffect, useMemo } from "preact/hooks";
 import { visibleText } from "../model/visible_text.ts";
 import type { ResearchStore } from "../research_store.ts";
 import { headingOf } from "../trials/cells.ts";
-import { Ranges } from "../trials/ranges_view.tsx";
 import { importancesOf } from "./analysis/importance.ts";
-import { ObjectiveSelect } from "./choices.tsx";
 import { PlotFrame } from "./frame/plot_frame.tsx";
 import { LaneRow } from "./lanes.tsx";
+import { PlotHead } from "./plot_head.tsx";
 import { useCompleteRows } from "./plot_rows.ts";
 
 /** The number of bars that are shown before the reader asks for all. */
@@ -37,21 +36,12 @@ export function ImportanceView({ store }: { readonly store: ResearchStore }) {
   const title = words.importance.title(headingOf({ kind: "value", index: objective.value }, store));
   return (
     <section class="card stack" data-part="importance">
-      <h2>{store.words.value.parts.names.importance}</h2>
-      <p class="quiet">{words.importance.note}</p>
-      <Ranges store={store} />
-      <div class="table-tools">
-        <ObjectiveSelect
-          chosen={objective.value}
-          onChoose={(index) => {
-            objective.value = index;
-          }}
-          store={store}
-        />
-        <p class="quiet" role="status" data-matching={rows.length}>
-          {store.words.value.slice.matching(format.integer(rows.length))}
-        </p>
-      </div>
+      <PlotHead
+        part="importance"
+        note={words.importance.note}
+        {...{ objective, store }}
+        count={rows.length}
+      />
       {rows.length > 0 && rows.length < ENOUGH_TRIALS ? (
         <p class="quiet">{words.importance.few(format.integer(ENOUGH_TRIALS))}</p>
       ) : null}

@@ -7,10 +7,10 @@ import type { StudyRow, TrialRow } from "../model/rows.ts";
 import type { ResearchStore } from "../research_store.ts";
 import { headingOf } from "../trials/cells.ts";
 import type { Column } from "../trials/columns.ts";
-import { Ranges } from "../trials/ranges_view.tsx";
 import { type ContourAxis, contourAxis, firstDistribution } from "./analysis/contour.ts";
 import { type Axis, axisOf } from "./axis.ts";
-import { ColumnSelect, ObjectiveSelect } from "./choices.tsx";
+import { ColumnSelect } from "./choices.tsx";
+import { PlotHead } from "./plot_head.tsx";
 import { useCompleteRows } from "./plot_rows.ts";
 
 const NO_SPACE = new Map();
@@ -62,7 +62,6 @@ function usePairAxis(
 
 export function PairView({ store, part, note, only, tools, draw }: Props) {
   const words = store.words.value;
-  const format = store.format.value;
   const study = store.study.value;
   const [objective, across, up] = [useSignal(0), useSignal(0), useSignal(1)];
   useEffect(() => void store.loadSpace(), [store]);
@@ -83,24 +82,11 @@ export function PairView({ store, part, note, only, tools, draw }: Props) {
   );
   return (
     <section class="card stack" data-part={part}>
-      <h2>{words.parts.names[part]}</h2>
-      <p class="quiet">{note}</p>
-      <Ranges store={store} />
-      <div class="table-tools">
-        <ObjectiveSelect
-          chosen={objective.value}
-          onChoose={(index) => {
-            objective.value = index;
-          }}
-          store={store}
-        />
+      <PlotHead {...{ part, note, objective, store }} count={rows.length}>
         {select(words.plots.across, "across", across)}
         {select(words.plots.up, "up", up)}
         {tools}
-        <p class="quiet" role="status" data-matching={rows.length}>
-          {words.slice.matching(format.integer(rows.length))}
-        </p>
-      </div>
+      </PlotHead>
       {study === null || rows.length === 0 ? (
         <p class="quiet">{words.plots.frame.nothing}</p>
       ) : x === null || y === null ? (
@@ -113,23 +99,4 @@ export function PairView({ store, part, note, only, tools, draw }: Props) {
       )}
     </section>
   );
-}
-
-/** Returns the text about the trial that the pointer is near. */
-export function nearText(row: TrialRow | undefined, store: ResearchStore): string {
-  const words = store.words.value;
-  const format = store.format.value;
-  return row === undefined
-    ? ""
-    : words.front.near(
-        words.trial.heading(format.integer(row.trial)),
-        row.values.map((one) => format.value(one)).join(", "),
-      );
-}
-
-/** Opens the page of a trial. */
-export function openTrial(study: StudyRow, row: TrialRow | undefined, store: ResearchStore): void {
-  if (row !== undefined) {
-    store.goTo({ page: "trial", study: study.study, trial: row.trial });
-  }
 }

@@ -6,7 +6,8 @@ import type { ResearchStore } from "../research_store.ts";
 import { shortNumber } from "../trials/columns.ts";
 import { quantiles, rankShares } from "./analysis/rank.ts";
 import { PlotFrame } from "./frame/plot_frame.tsx";
-import { nearText, openTrial, type Pair, PairView } from "./pair_view.tsx";
+import { nearText, openTrial } from "./near_trial.ts";
+import { type Pair, PairView } from "./pair_view.tsx";
 import { type Mark, rankMarks } from "./scatter.ts";
 import { Key, ScatterPlot } from "./scatter_view.tsx";
 

@@ -9,9 +9,11 @@ import { headingOf } from "../trials/cells.ts";
 import { ColumnChoice } from "../trials/column_choice.tsx";
 import { type Column, cellReader, columnKey } from "../trials/columns.ts";
 import { Ranges } from "../trials/ranges_view.tsx";
-import { ObjectiveSelect, Switch } from "./choices.tsx";
+import { Switch } from "./choices.tsx";
 import { PlotFrame } from "./frame/plot_frame.tsx";
 import { type PlotTable, plotCell } from "./frame/plot_table.ts";
+import { nearText, openTrial } from "./near_trial.ts";
+import { PlotTools } from "./plot_head.tsx";
 import { useAxes, useMarks } from "./plot_rows.ts";
 import { ScatterPlot } from "./scatter_view.tsx";
 
@@ -73,14 +75,7 @@ function Plots({ study, store }: Props) {
   }
   return (
     <>
-      <div class="table-tools">
-        <ObjectiveSelect
-          chosen={objective.value}
-          onChoose={(index) => {
-            objective.value = index;
-          }}
-          store={store}
-        />
+      <PlotTools {...{ objective, store }} count={rows.length}>
         {mayLog ? (
           <Switch
             label={words.study.logScale}
@@ -91,10 +86,7 @@ function Plots({ study, store }: Props) {
             }}
           />
         ) : null}
-        <p class="quiet" role="status" data-matching={rows.length}>
-          {words.slice.matching(format.integer(rows.length))}
-        </p>
-      </div>
+      </PlotTools>
       <div class="plot-grid">
         {axes.map(({ key, axis }) => (
           <PlotFrame
@@ -110,21 +102,8 @@ function Plots({ study, store }: Props) {
               markOf={markOf}
               title={words.front.pair(axis.name, y.axis.name)}
               summary={(dots) => words.slice.summary(format.integer(dots), axis.name, y.axis.name)}
-              describe={(at) => {
-                const row = rows[at];
-                return row === undefined
-                  ? ""
-                  : words.front.near(
-                      words.trial.heading(format.integer(row.trial)),
-                      row.values.map((one) => format.value(one)).join(", "),
-                    );
-              }}
-              onPick={(at) => {
-                const row = rows[at];
-                if (row !== undefined) {
-                  store.goTo({ page: "trial", study: study.study, trial: row.trial });
-                }
-              }}
+              describe={(at) => nearText(rows[at], store)}
+              onPick={(at) => openTrial(study, rows[at], store)}
             />
           </PlotFrame>
         ))}
