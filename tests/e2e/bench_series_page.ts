@@ -6,9 +6,8 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { cpus, totalmem } from "node:os";
 import { dirname } from "node:path";
 import { parseArgs } from "node:util";
-import type { ServerMessage } from "@hyperflock/worker-runtime/protocol";
 import { launchChromium } from "../../worker-runtime/node/chromium.ts";
-import { enrol, hello, resultOf } from "./device.ts";
+import { computeAll, resultOf } from "./device.ts";
 import { queueStudy, Server, until } from "./stack.ts";
 
 const { values: options } = parseArgs({
@@ -36,30 +35,11 @@ function seriesOf(trial: number): object {
   return { steps, columns };
 }
 
-/** Runs a device that reports all series of each trial that it gets, until there is no more work. */
-async function logAll(server: Server): Promise<void> {
-  const identity = await enrol(server);
-  const socket = new WebSocket(`${server.compute.replace("http", "ws")}/ws/worker`);
-  const send = (message: object) => socket.send(JSON.stringify(message));
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const begin = (attempt: number, trial: number) => {
-    send({ type: "report", attempt, seq: 1, points: [], series: seriesOf(trial) });
-    send(resultOf(attempt, Math.sin(trial), { seq: 2, next: true }));
-  };
-  socket.addEventListener("close", () => reject(new Error("the device's socket was closed")));
-  socket.addEventListener("open", () => send(hello(identity)));
-  socket.addEventListener("message", (event) => {
-    const message = JSON.parse(String(event.data)) as ServerMessage;
-    if (message.type === "welcome") send({ type: "ready" });
-    else if (message.type === "error") reject(new Error(`${message.code}: ${message.message}`));
-    else if (message.type === "wait") resolve();
-    else if (message.type === "lease") begin(message.lease.attempt, message.lease.trial);
-    else if (message.type === "result_ack" && message.lease !== undefined)
-      begin(message.lease.attempt, message.lease.trial);
-  });
-  await promise;
-  socket.close(1000);
-}
+/** Logs all series of a trial, and completes it. */
+const logged = (attempt: number, trial: number) => [
+  { type: "report", attempt, seq: 1, points: [], series: seriesOf(trial) },
+  resultOf(attempt, Math.sin(trial), { seq: 2, next: true }),
+];
 
 await mkdir(dirname(options.out), { recursive: true });
 const server = await Server.start({ args: ["--log-level", "warning"] });
@@ -72,7 +52,7 @@ try {
     "tests/e2e/objectives/constant.py",
     ...["--trials", String(TRIALS)],
   ]);
-  await logAll(server);
+  await computeAll(server, logged);
   await until("the end of the study", async () => {
     const { state } = await server.api<{ state: string }>(`/api/studies/${study}`);
     return state === "finished";

@@ -131,3 +131,32 @@ export function resultOf(attempt: number, value: number, more: object = {}): obj
     ...more,
   };
 }
+
+/**
+ * Runs a device for a benchmark: for each trial that it gets it sends what `answer` returns, until there is no more work.
+ * The last message must be a result that asks for the next trial.
+ */
+export async function computeAll(
+  server: Server,
+  answer: (attempt: number, trial: number) => readonly object[],
+): Promise<void> {
+  const identity = await enrol(server);
+  const socket = new WebSocket(`${server.compute.replace("http", "ws")}/ws/worker`);
+  const send = (message: object) => socket.send(JSON.stringify(message));
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const compute = ({ attempt, trial }: { attempt: number; trial: number }) => {
+    for (const message of answer(attempt, trial)) send(message);
+  };
+  socket.addEventListener("close", () => reject(new Error("the device's socket was closed")));
+  socket.addEventListener("open", () => send(hello(identity)));
+  socket.addEventListener("message", (event) => {
+    const message = JSON.parse(String(event.data)) as ServerMessage;
+    if (message.type === "welcome") send({ type: "ready" });
+    else if (message.type === "error") reject(new Error(`${message.code}: ${message.message}`));
+    else if (message.type === "wait") resolve();
+    else if (message.type === "lease") compute(message.lease);
+    else if (message.type === "result_ack" && message.lease !== undefined) compute(message.lease);
+  });
+  await promise;
+  socket.close(1000);
+}

@@ -7,10 +7,9 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { cpus, totalmem } from "node:os";
 import { dirname } from "node:path";
 import { parseArgs } from "node:util";
-import type { ServerMessage } from "@hyperflock/worker-runtime/protocol";
 import type { CDPSession, Page } from "playwright-core";
 import { launchChromium } from "../../../worker-runtime/node/chromium.ts";
-import { enrol, hello, resultOf } from "../device.ts";
+import { computeAll, resultOf } from "../device.ts";
 import { queueStudy, Server, until } from "../stack.ts";
 
 const { values: options } = parseArgs({
@@ -29,28 +28,10 @@ const ANSWER_MS = 100;
 const TAB_MB = 300;
 const PATIENCE_MS = 600_000;
 
-/** Runs a device that reports a value for each trial that it gets, until there is no more work. */
-async function reportAll(server: Server): Promise<void> {
-  const identity = await enrol(server);
-  const socket = new WebSocket(`${server.compute.replace("http", "ws")}/ws/worker`);
-  const send = (message: object) => socket.send(JSON.stringify(message));
-  const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const begin = (attempt: number, trial: number) =>
-    send(resultOf(attempt, Math.abs(Math.sin(trial * 12.9898)) + 1e-3, { next: true }));
-  socket.addEventListener("close", () => reject(new Error("the device's socket was closed")));
-  socket.addEventListener("open", () => send(hello(identity)));
-  socket.addEventListener("message", (event) => {
-    const message = JSON.parse(String(event.data)) as ServerMessage;
-    if (message.type === "welcome") send({ type: "ready" });
-    else if (message.type === "error") reject(new Error(`${message.code}: ${message.message}`));
-    else if (message.type === "wait") resolve();
-    else if (message.type === "lease") begin(message.lease.attempt, message.lease.trial);
-    else if (message.type === "result_ack" && message.lease !== undefined)
-      begin(message.lease.attempt, message.lease.trial);
-  });
-  await promise;
-  socket.close(1000);
-}
+/** Completes a trial with a value. */
+const valued = (attempt: number, trial: number) => [
+  resultOf(attempt, Math.abs(Math.sin(trial * 12.9898)) + 1e-3, { next: true }),
+];
 
 /** The seconds that the page's thread has worked, and the bytes of its heap. */
 async function spent(session: CDPSession): Promise<{ seconds: number; heap: number }> {
@@ -84,7 +65,9 @@ try {
     "tests/e2e/objectives/five_parameters.py",
     ...["--trials", String(TRIALS)],
   ]);
-  await Promise.all(Array.from({ length: Number(options.devices) }, () => reportAll(server)));
+  await Promise.all(
+    Array.from({ length: Number(options.devices) }, () => computeAll(server, valued)),
+  );
   await until("the end of the study", async () => {
     const { state } = await server.api<{ state: string }>(`/api/studies/${study}`);
     return state === "finished";
