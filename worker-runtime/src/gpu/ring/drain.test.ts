@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { LIMIT_MS } from "../../../node/patience.ts";
 import { RingWriter } from "../testing/ring_writer.fixture.ts";
 import { Drain, type DrainOptions, restMs } from "./drain.ts";
-import type { Capabilities, Executor } from "./executor.ts";
+import { type Capabilities, type Executor, noCounters } from "./executor.ts";
 import { Backend, Capability, Word } from "./layout.ts";
 
 /** A device that reports fences only when it is polled, from poll number `answersAt` on. */
@@ -36,16 +36,7 @@ class SilentDevice {
       maxSubgroup: 0,
       device: "a\nsilent\ndevice\n",
     } satisfies Capabilities,
-    counters: {
-      dispatches: 0,
-      submits: 0,
-      pipelinesCreated: 0,
-      bindGroupsCreated: 0,
-      bytesUp: 0,
-      bytesDown: 0,
-      buffersLive: 0,
-      bufferBytesLive: 0,
-    },
+    counters: noCounters(),
     fence: (reached: () => void) => {
       this.#reached.push(reached);
     },

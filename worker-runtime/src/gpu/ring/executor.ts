@@ -79,6 +79,17 @@ export interface Counters {
   bufferBytesLive: number;
 }
 
+export const noCounters = (): Counters => ({
+  dispatches: 0,
+  submits: 0,
+  pipelinesCreated: 0,
+  bindGroupsCreated: 0,
+  bytesUp: 0,
+  bytesDown: 0,
+  buffersLive: 0,
+  bufferBytesLive: 0,
+});
+
 /**
  * Executes the ring's commands on a device. A method throws a CommandError if it refuses a command, which then has no
  * effect. If a method returns a promise, wait for it before the next command.

@@ -7,9 +7,9 @@ import {
   type Capabilities,
   CommandError,
   type CommandName,
-  type Counters,
   type DeviceEvents,
   type Executor,
+  noCounters,
   type PipelineSpec,
 } from "../ring/executor.ts";
 import { Capability, ErrorCode } from "../ring/layout.ts";
@@ -50,16 +50,7 @@ interface Pipeline {
 
 export class WebGpuExecutor implements Executor {
   readonly capabilities: Capabilities;
-  readonly counters: Counters = {
-    dispatches: 0,
-    submits: 0,
-    pipelinesCreated: 0,
-    bindGroupsCreated: 0,
-    bytesUp: 0,
-    bytesDown: 0,
-    buffersLive: 0,
-    bufferBytesLive: 0,
-  };
+  readonly counters = noCounters();
 
   readonly #device: GPUDevice;
   readonly #queue: GPUQueue;
