@@ -196,11 +196,7 @@ def var(
     kept. The other parameters are those of :func:`mean`.
     """
     less = _less(ddof, correction)
-    if mean is np._NoValue:
-        mean = _real_mean(a, "var", axis, dtype, where)
-    if mean is not np._NoValue:
-        return _about(mean, "var", a, axis, dtype, out, less, keepdims, where)
-    return reduced(table_row("var"), a, axis, dtype, out, keepdims, where=where, ddof=less)
+    return _spread("var", a, axis, dtype, out, less, keepdims, where, mean)
 
 
 def std(
@@ -217,11 +213,19 @@ def std(
 ) -> Any:
     """Return the square root of :func:`var`."""
     less = _less(ddof, correction)
+    return _spread("std", a, axis, dtype, out, less, keepdims, where, mean)
+
+
+def _spread(
+    name: str, a: Any, axis: Any, dtype: Any, out: Any, less: float, keepdims: bool, where: Any,
+    mean: Any,
+) -> Any:  # fmt: skip
+    """Return the variance, or its root, by the name of the function."""
     if mean is np._NoValue:
-        mean = _real_mean(a, "std", axis, dtype, where)
+        mean = _real_mean(a, name, axis, dtype, where)
     if mean is not np._NoValue:
-        return _about(mean, "std", a, axis, dtype, out, less, keepdims, where)
-    return reduced(table_row("std"), a, axis, dtype, out, keepdims, where=where, ddof=less)
+        return _about(mean, name, a, axis, dtype, out, less, keepdims, where)
+    return reduced(table_row(name), a, axis, dtype, out, keepdims, where=where, ddof=less)
 
 
 def _real_mean(a: Any, name: str, axis: Any, dtype: Any, where: Any) -> Any:
@@ -459,11 +463,7 @@ def nanvar(
     if operand_array(a).dtype.kind not in "fc":
         return var(a, axis, dtype, out, ddof, keepdims, where, mean=mean, correction=correction)
     less = _less(ddof, correction)
-    if mean is np._NoValue:
-        mean = _real_mean(a, "nanvar", axis, dtype, where)
-    if mean is not np._NoValue:
-        return _about(mean, "nanvar", a, axis, dtype, out, less, keepdims, where)
-    return reduced(table_row("nanvar"), a, axis, dtype, out, keepdims, where=where, ddof=less)
+    return _spread("nanvar", a, axis, dtype, out, less, keepdims, where, mean)
 
 
 def nanstd(
@@ -482,11 +482,7 @@ def nanstd(
     if operand_array(a).dtype.kind not in "fc":
         return std(a, axis, dtype, out, ddof, keepdims, where, mean=mean, correction=correction)
     less = _less(ddof, correction)
-    if mean is np._NoValue:
-        mean = _real_mean(a, "nanstd", axis, dtype, where)
-    if mean is not np._NoValue:
-        return _about(mean, "nanstd", a, axis, dtype, out, less, keepdims, where)
-    return reduced(table_row("nanstd"), a, axis, dtype, out, keepdims, where=where, ddof=less)
+    return _spread("nanstd", a, axis, dtype, out, less, keepdims, where, mean)
 
 
 def nanargmax(a: Any, axis: Any = None, out: Any = None, keepdims: bool = False) -> Any:
