@@ -2,10 +2,14 @@
 // commands. One thread.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <memory>
+#include <stdexcept>
 #include <utility>
+#include <vector>
 
 #include "backend/gpu/ring_backend.h"
 #include "ring/recording_executor.h"
@@ -35,6 +39,14 @@ struct RecordedRing {
   }
   // Waits until all commands so far are executed, by a download of no bytes.
   Status finish() { return backend->download(1, 0, {}); }
+  // Waits for all commands so far, and returns those of this kind. Throws what finish() returns.
+  std::vector<ring::RecordedCommand> of(ring::Opcode opcode) {
+    if (const Status done = finish(); !done) throw std::runtime_error(done.error().message);
+    std::vector<ring::RecordedCommand> found;
+    std::ranges::copy_if(executor->commands(), std::back_inserter(found),
+                         [&](const auto& command) { return command.opcode == opcode; });
+    return found;
+  }
 
   std::shared_ptr<RingMemory> memory = std::make_shared<RingMemory>();
   std::unique_ptr<RingBackend> backend;

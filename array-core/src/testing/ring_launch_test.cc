@@ -16,14 +16,6 @@ struct RingLaunchTest : testing::Test, RecordedRing {
   RingLaunchTest() { EXPECT_TRUE(opened) << opened.error().message; }
 
   StorageId storage(std::int64_t bytes) { return backend->create_storage(bytes).value(); }
-  std::vector<ring::RecordedCommand> of(ring::Opcode opcode) {
-    const Status done = finish();
-    EXPECT_TRUE(done) << done.error().message;
-    std::vector<ring::RecordedCommand> found;
-    std::ranges::copy_if(executor->commands(), std::back_inserter(found),
-                         [&](const auto& command) { return command.opcode == opcode; });
-    return found;
-  }
   static std::size_t bindings_of(const ring::RecordedCommand& dispatch) {
     return dispatch.operands[5] & 0xffff;
   }

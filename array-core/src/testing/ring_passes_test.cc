@@ -20,14 +20,6 @@ struct RingPassesTest : testing::Test, RecordedRing {
     EXPECT_TRUE(opened) << opened.error().message;
   }
 
-  std::vector<ring::RecordedCommand> of(ring::Opcode opcode) {
-    const Status done = finish();
-    EXPECT_TRUE(done) << done.error().message;
-    std::vector<ring::RecordedCommand> found;
-    std::ranges::copy_if(executor->commands(), std::back_inserter(found),
-                         [&](const auto& command) { return command.opcode == opcode; });
-    return found;
-  }
   // Returns the first pass' line without the place of its range: "target 1 reads 0 1".
   std::string pass_of(const ring::RecordedCommand& dispatch) {
     const std::smatch line = line_of(dispatch);
