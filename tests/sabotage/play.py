@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import random
-import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +25,6 @@ _BUNDLE = b"PK\x05\x06" + bytes(18)
 _PAGE = 1000
 _JOINING = 4
 # A study whose results are rejected runs again. So it has ended if it has for so long.
-_SETTLES_S = 0.5
 _OPTIONS = (
     *("--min-free-bytes", "0", "--log-level", "warning"),
     # All emulated devices have one address.
@@ -131,21 +129,25 @@ class _Play:
 
     def _wait(self, study: int, crowd: Crowd) -> bool:
         """Wait until the study has ended. Return whether it has paused itself instead."""
-        path = f"{self._server.console}/api/studies/{study}?space=names"
-        seen: list[tuple[str, float]] = []
+        address = f"{self._server.console}/api/studies/{study}"
 
-        def is_over() -> bool:
+        def state() -> str:
+            row = ask_json("GET", f"{address}?space=names", self._headers)
+            return "paused" if row.get("stopped_by") else str(row["state"])
+
+        def end() -> str:
             crowd.check()
-            row = ask_json("GET", path, self._headers)
-            now = time.monotonic()
-            state = "paused" if row.get("stopped_by") else row["state"]
-            if not seen or seen[-1][0] != state:
-                seen.append((state, now))
-            time.sleep(_SETTLES_S / 5)
-            return state != "running" and now - seen[-1][1] > _SETTLES_S
+            # The last result may let the server reject others, so that the study goes on. Changes
+            # are stored in turn: the first of these two is stored after that result was judged,
+            # and the second one after what was rejected.
+            for _ in range(2):
+                if state() == "running":
+                    return ""
+                ask_json("POST", f"{address}/priority", self._headers, {"priority": 0})
+            found = state()
+            return "" if found == "running" else found
 
-        until("the end of the study", is_over)
-        return seen[-1][0] == "paused"
+        return until("the end of the study", end) == "paused"
 
     def _rows(self, study: int) -> list[dict[str, Any]]:
         rows: dict[int, dict[str, Any]] = {}
