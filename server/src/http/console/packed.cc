@@ -41,6 +41,7 @@ std::string gzip(std::string_view bytes) {
   stream.write(params, zlib::Flush::finish, error);
   if (error != zlib::error::end_of_stream) throw std::runtime_error("deflate: " + error.message());
   out.resize(kHead.size() + params.total_out);
+  out.shrink_to_fit();  // a slow reader holds it for long
   boost::crc_32_type sum;
   sum.process_bytes(bytes.data(), bytes.size());
   append_little_endian(out, sum.checksum());
