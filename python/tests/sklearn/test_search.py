@@ -173,6 +173,8 @@ def test_score_that_fails_is_the_error_score() -> None:
 def test_wrong_arguments_are_scikit_learns_own_errors() -> None:
     with pytest.raises(ValueError, match="'cv' parameter of SearchCV"):
         SearchCV(SVC(), SPACE, cv="five", local=True).fit(*IRIS)
+    with pytest.raises(ValueError, match=r"'n_iter' parameter of SearchCV must be an int"):
+        SearchCV(SVC(), SPACE, n_iter=-1, local=True).fit(*IRIS)
     with pytest.raises(ValueError, match="'scoring' parameter of SearchCV"):
         SearchCV(SVC(), SPACE, scoring="best", local=True).fit(*IRIS)
     with pytest.raises(ValueError, match="refit must be set to a scorer key"):

@@ -13,6 +13,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -25,6 +26,7 @@ from sklearn.model_selection._validation import (
     _warn_or_raise_about_fit_failures,
 )
 from sklearn.utils import indexable
+from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import _check_method_params, _num_samples
 
 from hyperflock._base.errors import HyperflockError
@@ -104,7 +106,7 @@ multimetric_, classes_, n_features_in_, feature_names_in_
             if name not in ("n_jobs", "pre_dispatch", "verbose")
         },
         "space": [dict, list],
-        "n_iter": "no_validation",
+        "n_iter": [Interval(Integral, 1, None, closed="left"), None],
         "random_state": ["random_state"],
         "client": "no_validation",
         "local": ["boolean"],
