@@ -15,7 +15,7 @@ export const enPassphrase: PassphraseWords = {
   restore: "Enter your words",
   working: "One moment…",
   words: "Your words",
-  once: "Write them down now. They are shown only once, and stored nowhere.",
+  once: "Write these words down now. They are shown only once, and stored nowhere.",
   copy: "Copy the words",
   copied: "Copied.",
   copyByHand: "Copying did not work. Write the words down.",
